@@ -1,0 +1,3 @@
+"""The release number: the one place it is written."""
+
+__version__ = "0.1.0"
