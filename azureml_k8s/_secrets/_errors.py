@@ -1,0 +1,102 @@
+"""Copy errors of other libraries, without the secrets that they hold."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterator
+from itertools import islice
+
+from azureml_k8s._secrets._text import mask_text
+
+_LONGEST_CHAIN = 10
+_MOST_FRAMES = 60
+
+
+def masked_copy(error: BaseException) -> BaseException:
+    """Return an exception to chain in place of `error`: it reads alike, with secrets masked, and holds nothing of it.
+
+    The copy has the type's name, the masked text as its only argument, the notes, the masked causes and contexts (ten
+    at most), and a traceback of the same lines whose frames have no local variables; requests and responses, with
+    their headers, are reachable from it in no way. It is not an instance of the original type.
+    """
+    return _copy(error, [])
+
+
+def _copy(error: BaseException, seen: list[BaseException]) -> BaseException:
+    seen.append(error)
+    copy = _type_like(type(error))(mask_text(_text_of(error)))
+    for note in _notes_of(error):
+        copy.add_note(mask_text(note))
+    copy.__traceback__ = _bare_traceback(error.__traceback__)
+    copy.__cause__ = _copy_link(error.__cause__, seen)
+    copy.__context__ = _copy_link(error.__context__, seen)
+    copy.__suppress_context__ = error.__suppress_context__
+    return copy
+
+
+def _copy_link(error: BaseException | None, seen: list[BaseException]) -> BaseException | None:
+    if error is None or len(seen) >= _LONGEST_CHAIN or any(error is one for one in seen):
+        return None
+    return _copy(error, seen)
+
+
+def _type_like(original: type[BaseException]) -> type[Exception]:
+    names = {"__module__": original.__module__, "__qualname__": original.__qualname__}
+    return type(original.__name__, (Exception,), names)
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # a foreign __str__ may do anything
+        return f"<{type(error).__name__} without a readable text>"
+
+
+def _notes_of(error: BaseException) -> list[str]:
+    notes = getattr(error, "__notes__", None)
+    return [note for note in notes if isinstance(note, str)] if isinstance(notes, list) else []
+
+
+def _bare_traceback(traceback: types.TracebackType | None) -> types.TracebackType | None:
+    bare: types.TracebackType | None = None
+    for one in reversed(list(islice(_each(traceback), _MOST_FRAMES))):
+        place = _place_like(one)
+        if place is not None:
+            bare = types.TracebackType(bare, place.tb_frame, place.tb_lasti, one.tb_lineno)
+    return bare
+
+
+def _each(traceback: types.TracebackType | None) -> Iterator[types.TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def _place_like(original: types.TracebackType) -> types.TracebackType | None:
+    """Return a traceback entry that shows the same file, line and function, from a frame that holds no variables.
+
+    Python makes frames only by running code, so code that fails at that very position is compiled and run.
+    """
+    code = original.tb_frame.f_code
+    names = original.tb_frame.f_globals
+    namespace: dict[str, object] = {
+        name: names[name] for name in ("__name__", "__loader__") if name in names
+    }  # to find zipped sources
+    try:
+        exec(_failing_code(code, original), {**namespace, "__builtins__": {}})  # noqa: S102 (two nodes, built below)
+    except NameError as error:
+        place = error.__traceback__
+        return place.tb_next if place else None
+    return None
+
+
+def _failing_code(code: types.CodeType, original: types.TracebackType) -> types.CodeType:
+    line = original.tb_lineno or 1
+    positions = next(islice(code.co_positions(), original.tb_lasti // 2, None), (None,) * 4)
+    begin, end, left, right = positions if None not in positions else (line, line, 0, 0)
+    where = {"lineno": begin or line, "end_lineno": end or line, "col_offset": left or 0, "end_col_offset": right or 0}
+    name = ast.Name("_", ctx=ast.Load(), **where)
+    module = ast.Module(body=[ast.Expr(name, **where)], type_ignores=[])
+    compiled = compile(module, code.co_filename, "exec")
+    return compiled.replace(co_name=code.co_name, co_qualname=code.co_qualname)
