@@ -203,8 +203,8 @@ class _Resource:
         found = _RESOURCE.fullmatch(text.strip().rstrip("/"))
         if found is None:
             return None
-        parts = found.group("subscription", "group", "provider", "type", "name", "rest")
-        return cls(*parts, has_slash=bool(found["slash"]))
+        subscription, group, provider, kind, name, rest = found.groups("")[1:7]
+        return cls(subscription, group, provider, kind, name, rest, has_slash=bool(found["slash"]))
 
     @property
     def type_key(self) -> str:
