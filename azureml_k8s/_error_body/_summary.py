@@ -1,0 +1,55 @@
+"""From all that an error body says, choose what to show."""
+
+from __future__ import annotations
+
+import re
+
+from azureml_k8s._error_body._said import Said
+from azureml_k8s._error_body._text import tidy
+
+_MESSAGE_LENGTH = 4_000
+_CODE_LENGTH = 200
+_MOST_CODES = 30
+_MOST_DETAILS = 30
+_SAYS_NOTHING = re.compile(
+    r"(?:an? )?(?:unknown |unexpected |internal )?(?:server )?(?:error|failure|exception)(?: (?:has )?occurr?ed)?\W*"
+    r"(?:please (?:try again|retry).*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def message_in(said: Said) -> str | None:
+    """Return the innermost sentence of the most telling branch that says more than that there was an error."""
+    sentences = list(_inside_out(said))
+    telling = (one for one in sentences if not _SAYS_NOTHING.fullmatch(one))
+    return next(telling, None) or next(iter(sentences), None)
+
+
+def details_in(said: Said, message: str | None) -> tuple[str, ...]:
+    """Return the sentences other than the message, outermost first, each once, as ``CODE: sentence``."""
+    shown = {_gist(message or "")}
+    details: list[str] = []
+    for one in said.walk():
+        code = f"{tidy(one.codes[-1], _CODE_LENGTH)}: " if one.codes else ""
+        for lead, text in [*((code, text) for text in one.texts), *(("", note) for note in one.notes)]:
+            sentence = tidy(text, _MESSAGE_LENGTH)
+            if sentence and _gist(sentence) not in shown and len(details) < _MOST_DETAILS:
+                shown.add(_gist(sentence))
+                details.append(lead + sentence)
+    return tuple(details)
+
+
+def codes_in(said: Said) -> tuple[str, ...]:
+    """Return the codes, outermost first, each once."""
+    codes = (tidy(code, _CODE_LENGTH) for one in said.walk() for code in one.codes)
+    return tuple(dict.fromkeys(filter(None, codes)))[:_MOST_CODES]
+
+
+def _inside_out(said: Said) -> list[str]:
+    sentences = [sentence for child in said.children for sentence in _inside_out(child)]
+    own = (tidy(text, _MESSAGE_LENGTH) for text in reversed(said.texts) if text.strip() not in said.codes)
+    return sentences + [sentence for sentence in own if sentence]
+
+
+def _gist(text: str) -> str:
+    return " ".join(text.lower().split()).rstrip(".!")
