@@ -72,5 +72,5 @@ $(VENV)/.made:
 
 $(VENV)/.with-%: $(VENV)/.made pyproject.toml
 	@echo "installing azureml-k8s[$*] into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	@$(BIN)/python -m pip install -qq --editable '.[$*]'
 	@touch $@

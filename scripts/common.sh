@@ -8,5 +8,5 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 fresh_venv() {
   rm -rf "$1"
   "$2" -m venv "$1"
-  "$1/bin/python" -m pip install --quiet --upgrade pip
+  "$1/bin/python" -m pip install -qq --upgrade pip
 }

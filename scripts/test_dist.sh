@@ -10,7 +10,7 @@ rm -rf dist
 
 fresh_venv .venv-dist "$PYTHON"
 wheel=$(echo dist/*.whl)
-.venv-dist/bin/python -m pip install --quiet "$wheel"
+.venv-dist/bin/python -m pip install -qq "$wheel"
 .venv-dist/bin/python -W error -c 'import azureml_k8s; print("installed:", azureml_k8s.__version__)'
 # The base alone: the command says what is missing, in one line and without a traceback.
 if said=$(.venv-dist/bin/azureml-k8s --version 2>&1); then
@@ -19,7 +19,7 @@ if said=$(.venv-dist/bin/azureml-k8s --version 2>&1); then
 fi
 [ "$(wc -l <<<"$said")" = 1 ] && grep -q 'azureml-k8s\[cli\]' <<<"$said"
 
-.venv-dist/bin/python -m pip install --quiet "$wheel[test]"
+.venv-dist/bin/python -m pip install -qq "$wheel[test]"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 tar -xzf dist/*.tar.gz --strip-components 1 -C "$folder"

@@ -6,7 +6,7 @@ source "$(dirname "$0")/common.sh"
 fresh_venv .venv-lowest "$PYTHON"
 "$PYTHON" scripts/lowest_requirements.py test >.venv-lowest/requirements.txt
 cat .venv-lowest/requirements.txt
-.venv-lowest/bin/python -m pip install --quiet --requirement .venv-lowest/requirements.txt
-.venv-lowest/bin/python -m pip install --quiet --no-deps --editable .
+.venv-lowest/bin/python -m pip install -qq --requirement .venv-lowest/requirements.txt
+.venv-lowest/bin/python -m pip install -qq --no-deps --editable .
 .venv-lowest/bin/python -m pip check
 .venv-lowest/bin/python -m pytest "$@"

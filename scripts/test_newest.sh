@@ -5,6 +5,6 @@ source "$(dirname "$0")/common.sh"
 newest=$("$PYTHON" scripts/newest_python.py)
 echo "newest Python here: $("$newest" --version) ($newest)"
 fresh_venv .venv-newest "$newest"
-.venv-newest/bin/python -m pip install --quiet --editable '.[test]'
+.venv-newest/bin/python -m pip install -qq --editable '.[test]'
 .venv-newest/bin/python -m pip check
 .venv-newest/bin/python -m pytest -W error "$@"
