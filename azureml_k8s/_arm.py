@@ -42,8 +42,18 @@ def _shown(value: str) -> str:
     return ascii(value if len(value) <= 200 else value[:200] + "...")
 
 
-def _check_text(argument: str, value: object, *, what: str) -> str:
-    """Return the text; refuse None and blanks by name, since both usually come from an unset environment variable."""
+def check_text(argument: str, value: object, *, what: str) -> str:
+    """Return the text; None and blanks are refused by name, since they usually come from an unset variable.
+
+    Args:
+        argument: The name that errors use.
+        value: What was given.
+        what: What would be right, as the object of "give ...".
+
+    Raises:
+        UserErrorException: It is None or blank.
+        TypeError: It is neither None nor text.
+    """
     if value is None or (isinstance(value, str) and not value.strip()):
         raise UserErrorException(
             f"Missing argument: {argument}. It is {'None' if value is None else 'blank'}; give {what} "
@@ -67,7 +77,7 @@ def check_part(argument: str, value: object) -> str:
         UserErrorException: It is missing, would change the URL, or is no name Azure Resource Manager can hold.
         TypeError: It is neither None nor text.
     """
-    name = _check_text(argument, value, what="a name")
+    name = check_text(argument, value, what="a name")
     if name in (".", ".."):
         _refuse(argument, f"{_shown(name)} is a path, not a name.")
     if len(name) > _LONGEST_NAME:
@@ -91,7 +101,7 @@ def check_subscription(value: object, argument: str = "subscription_id") -> str:
         UserErrorException: It is missing, a placeholder, or no GUID.
         TypeError: It is neither None nor text.
     """
-    text = _check_text(argument, value, what="the subscription's id")
+    text = check_text(argument, value, what="the subscription's id")
     if _GUID.fullmatch(text):
         return text
     if _PLACEHOLDER.fullmatch(text.strip()) or text.strip().lower().startswith(("your-", "your_", "<", "{")):
@@ -142,7 +152,7 @@ class WorkspaceId:
             TypeError: It is neither None nor text.
         """
         template = f"{_ID_HEAD}{_WORKSPACES}/{{name}}"
-        found = _Resource.read(_check_text(argument, text, what=template))
+        found = _Resource.read(check_text(argument, text, what=template))
         if found is None or found.type_key != _WORKSPACES.lower() or found.rest:
             _refuse(argument, f"{_shown(str(text))} is not the id of a workspace, which is {template}")
         found.check(argument)
@@ -279,7 +289,7 @@ def check_identity_id(value: object, argument: str = "identity_ids") -> str:
         TypeError: It is neither None nor text.
     """
     template = f"{_ID_HEAD}{_IDENTITY_TYPE}/{{identity}}"
-    text = _check_text(argument, value, what=template)
+    text = check_text(argument, value, what=template)
     found = _Resource.read(text)
     if found is None or found.type_key != _IDENTITY_TYPE.lower() or found.rest:
         _refuse(argument, f"{_shown(text)} is not the id of a user-assigned identity, which is {template}")
@@ -296,7 +306,7 @@ def check_namespace(value: object, argument: str = "namespace") -> str:
         UserErrorException: It is missing, or no label; a capital letter is named as the reason.
         TypeError: It is neither None nor text.
     """
-    text = _check_text(argument, value, what="the name of a namespace in the cluster")
+    text = check_text(argument, value, what="the name of a namespace in the cluster")
     if _LABEL.fullmatch(text):
         return text
     if _LABEL.fullmatch(text.lower()):

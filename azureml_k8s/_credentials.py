@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import inspect
 import os
-import threading
 import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from azureml_k8s._secrets import mask_text, masked_copy
@@ -21,8 +20,8 @@ from azureml_k8s.exceptions import AuthenticationException, UserErrorException
 
 __all__ = [
     "AccessToken",
-    "DefaultCredential",
     "EmulatorCredential",
+    "SignInChain",
     "TokenSource",
     "check_credential",
     "default_credential",
@@ -76,16 +75,18 @@ class EmulatorCredential:
         return AccessToken("emulator", int(time.time()) + 3600)
 
 
-def default_credential(cloud: Cloud) -> DefaultCredential | EmulatorCredential:
+def default_credential(cloud: Cloud) -> SignInChain | EmulatorCredential:
     """Return the sign-in for when no credential is given; nothing is imported or asked until its first token.
 
-    For an emulator that is the fake credential, so no real token leaves for it.
+    For an emulator that is the fake credential, so no real token leaves for it. Otherwise it is a service principal or
+    a certificate in environment variables, a workload identity, a managed identity, the Azure CLI, the Azure Developer
+    CLI or Azure PowerShell, in this order. AZURE_TOKEN_CREDENTIALS is not read.
     """
-    return EmulatorCredential() if cloud.is_emulator else DefaultCredential(cloud)
+    return EmulatorCredential() if cloud.is_emulator else SignInChain(cloud)
 
 
 def make(kind: str, /, **arguments: Any) -> Any:
-    """Make one of azure-identity's credentials.
+    """Make one of azure-identity's credentials, which sends nothing.
 
     Args:
         kind: Name of the class.
@@ -99,13 +100,12 @@ def make(kind: str, /, **arguments: Any) -> Any:
 
         return getattr(azure.identity, kind)(**arguments)
     except Exception as error:
-        raise AuthenticationException(
-            f"{kind} cannot be used: {mask_text(str(error))}", masked_copy(error)
-        ) from masked_copy(error)
+        cause = masked_copy(error)
+    raise AuthenticationException(f"{kind} cannot be used: {cause}", cause) from cause
 
 
 def authority_arguments(cloud: Cloud) -> dict[str, Any]:
-    """Arguments that make one of azure-identity's credentials sign in at a cloud."""
+    """Return the arguments that make one of azure-identity's credentials sign in at a cloud."""
     arguments: dict[str, Any] = {"authority": cloud.authority}
     if cloud.authority not in _PUBLIC_AUTHORITIES:
         # A private sign-in service is unknown to the public list that is asked otherwise, over the internet.
@@ -113,169 +113,216 @@ def authority_arguments(cloud: Cloud) -> dict[str, Any]:
     return arguments
 
 
-_PUBLIC_AUTHORITIES = frozenset(
-    Cloud.named(name).authority for name in ("AzureCloud", "AzureChinaCloud", "AzureUSGovernment")
-)
-_SECRET_VARIABLES = ("AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET")
-_CERTIFICATE_VARIABLES = ("AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_CERTIFICATE_PATH")
-_PASSWORD_VARIABLES = ("AZURE_CLIENT_ID", "AZURE_USERNAME", "AZURE_PASSWORD")
-_WORKLOAD_VARIABLES = ("AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE")
-# A managed identity answers at once or not at all; azure-identity's own five repetitions take half a minute.
-_IDENTITY_LIMITS = {"retry_total": 2, "retry_status": 2, "connection_timeout": 2, "read_timeout": 10}
-# `az` takes more than its default of 10 s on a busy build agent (azure-cli#20404).
-_AZ_TIMEOUT_S = 20
+@dataclass(frozen=True)
+class Kind:
+    """One way to sign in.
 
-# What each kind of the chain said in the current call; the chain itself gives one text only.
-_attempts: ContextVar[list[tuple[str, str]] | None] = ContextVar("attempts", default=None)
+    Attributes:
+        label: What it is called in errors.
+        make: Makes azure-identity's credential, for a cloud and the tenant that the caller named, if any.
+        missing: Says what this machine lacks for it; None where it can be tried.
+        gives_way: Whether the next kind is tried when it fails. A developer's tool does; a configured principal does
+            not, or the job would go on under another identity.
+    """
+
+    label: str
+    make: Callable[[Cloud, str | None], Any]
+    missing: Callable[[], str | None] = lambda: None
+    gives_way: bool = False
 
 
-def _missing(names: Sequence[str]) -> str | None:
-    """Say which variables are absent or empty, by name; None where all are set."""
-    empty = [name for name in names if name in os.environ and not os.environ[name].strip()]
+def missing_variables(names: Sequence[str]) -> str | None:
+    """Say which environment variables are absent or empty, never what the others hold; None where all are set."""
     absent = [name for name in names if name not in os.environ]
-    if not empty and not absent:
+    empty = [name for name in names if name in os.environ and not os.environ[name].strip()]
+    if not absent and not empty:
         return None
-    said = [f"{', '.join(absent)} not set"] if absent else []
-    said += [f"{', '.join(empty)} empty"] if empty else []
-    present = [name for name in names if name not in (*empty, *absent)]
+    said = [f"{', '.join(found)} {state}" for found, state in ((absent, "not set"), (empty, "empty")) if found]
+    present = [name for name in names if name not in (*absent, *empty)]
     return "; ".join(said) + (f" (while {', '.join(present)} set)" if present else "")
 
 
 def _environment_missing() -> str | None:
-    ways = (_SECRET_VARIABLES, _CERTIFICATE_VARIABLES, _PASSWORD_VARIABLES)
-    if any(_missing(names) is None for names in ways):
+    if any(missing_variables(names) is None for names in (_SECRET, _CERTIFICATE, _PASSWORD)):
         return None
-    return f"{_missing(_SECRET_VARIABLES)}; a certificate needs AZURE_CLIENT_CERTIFICATE_PATH in place of the secret"
-
-
-def _make_environment(cloud: Cloud) -> Any:
-    return make("EnvironmentCredential", **authority_arguments(cloud))
-
-
-def _make_workload(cloud: Cloud) -> Any:
-    return make("WorkloadIdentityCredential", **authority_arguments(cloud))
-
-
-def _make_managed(cloud: Cloud) -> Any:
-    return make("ManagedIdentityCredential", client_id=os.environ.get("AZURE_CLIENT_ID") or None, **_IDENTITY_LIMITS)
+    return f"{missing_variables(_SECRET)}; with a certificate, AZURE_CLIENT_CERTIFICATE_PATH replaces the secret"
 
 
 def _managed_missing() -> str | None:
-    """Where the workload variables are set and no other endpoint is, it would be a workload identity once more."""
-    if os.environ.get("IDENTITY_ENDPOINT") or os.environ.get("MSI_ENDPOINT"):
+    """Where the workload's variables are set and no other endpoint is, it would be the workload identity once more."""
+    if os.environ.get("IDENTITY_ENDPOINT") or os.environ.get("MSI_ENDPOINT") or missing_variables(_WORKLOAD):
         return None
-    return "left to the workload identity" if _missing(_WORKLOAD_VARIABLES) is None else None
+    return "left to the workload identity"
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """One way to sign in: what it is called, what it lacks here, how it is made."""
-
-    label: str
-    make: Callable[[Cloud], Any]
-    missing: Callable[[], str | None] = lambda: None
-    # A developer's tool that fails gives way to the next one. A configured principal does not: the job would go on
-    # under another identity.
-    gives_way: bool = False
+def managed_identity(**arguments: Any) -> Any:
+    """Make azure-identity's managed identity, with limits that end in seconds where nothing answers."""
+    return make("ManagedIdentityCredential", **arguments, **_IDENTITY_LIMITS)
 
 
-_KINDS = (
-    _Kind("environment", _make_environment, _environment_missing),
-    _Kind("workload identity", _make_workload, lambda: _missing(_WORKLOAD_VARIABLES)),
-    _Kind("managed identity", _make_managed, _managed_missing),
-    _Kind("Azure CLI", lambda cloud: make("AzureCliCredential", process_timeout=_AZ_TIMEOUT_S), gives_way=True),
-    _Kind("Azure Developer CLI", lambda cloud: make("AzureDeveloperCliCredential"), gives_way=True),
-    _Kind("Azure PowerShell", lambda cloud: make("AzurePowerShellCredential"), gives_way=True),
+def azure_cli(tenant_id: str | None = None) -> Any:
+    """Make azure-identity's credential of the Azure CLI."""
+    return make("AzureCliCredential", tenant_id=tenant_id or "", process_timeout=_AZ_TIMEOUT_S)
+
+
+_PUBLIC_AUTHORITIES = frozenset(
+    Cloud.named(name).authority for name in ("AzureCloud", "AzureChinaCloud", "AzureUSGovernment")
+)
+_SECRET = ("AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET")
+_CERTIFICATE = ("AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_CERTIFICATE_PATH")
+_PASSWORD = ("AZURE_CLIENT_ID", "AZURE_USERNAME", "AZURE_PASSWORD")
+_WORKLOAD = ("AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE")
+# azure-identity's own five repetitions take half a minute, its read time-out five minutes.
+_IDENTITY_LIMITS = {"retry_total": 2, "retry_status": 2, "connection_timeout": 2, "read_timeout": 10}
+# `az` takes more than azure-identity's 10 s on a busy build agent (azure-cli#20404).
+_AZ_TIMEOUT_S = 20
+
+UNATTENDED = (
+    Kind(
+        "environment",
+        lambda cloud, _: make("EnvironmentCredential", **authority_arguments(cloud)),
+        _environment_missing,
+    ),
+    Kind(
+        "workload identity",
+        lambda cloud, _: make("WorkloadIdentityCredential", **authority_arguments(cloud)),
+        lambda: missing_variables(_WORKLOAD),
+    ),
+    Kind(
+        "managed identity",
+        lambda *_: managed_identity(client_id=os.environ.get("AZURE_CLIENT_ID") or None),
+        _managed_missing,
+    ),
+    Kind("Azure CLI", lambda _, tenant: azure_cli(tenant), gives_way=True),
+    Kind(
+        "Azure Developer CLI",
+        lambda _, tenant: make("AzureDeveloperCliCredential", tenant_id=tenant or ""),
+        gives_way=True,
+    ),
+    Kind(
+        "Azure PowerShell",
+        lambda _, tenant: make("AzurePowerShellCredential", tenant_id=tenant or ""),
+        gives_way=True,
+    ),
 )
 
 
-class _Step:
-    """One kind, as a credential of the chain: made on first use, its failures noted for the error."""
+@dataclass
+class _Attempts:
+    """What one call for a token has tried so far."""
 
-    def __init__(self, kind: _Kind, cloud: Cloud) -> None:
-        self.kind = kind
-        self._cloud = cloud
-        self._credential: Any = None
+    reasons: list[tuple[str, str]] = field(default_factory=list)
+    error: BaseException | None = None
+    is_over: bool = False
+
+
+_attempts: ContextVar[_Attempts] = ContextVar("attempts")
+
+
+class _Step:
+    """One kind as a member of azure-identity's chain: made on first use; notes why it gave no token."""
+
+    def __init__(self, kind: Kind, cloud: Cloud, tenant_id: str | None) -> None:
         self.worked = False
+        self._kind, self._cloud, self._tenant_id = kind, cloud, tenant_id
+        self._credential: Any = None
 
     def get_token(self, *scopes: str, **kwargs: Any) -> Any:
         from azure.identity import CredentialUnavailableError
 
-        if not self.worked and (missing := self.kind.missing()):
-            self._note(missing)
+        attempts = _attempts.get()
+        if attempts.is_over:
+            raise CredentialUnavailableError(message="not tried")
+        if not self.worked and (missing := self._kind.missing()):
+            attempts.reasons.append((self._kind.label, missing))
             raise CredentialUnavailableError(message=missing)
         try:
             if self._credential is None:
-                self._credential = self.kind.make(self._cloud)
+                self._credential = self._kind.make(self._cloud, self._tenant_id)
             token = self._credential.get_token(*scopes, **kwargs)
         except Exception as error:
-            self._note(mask_text(str(error)))
-            if self.kind.gives_way:
-                raise CredentialUnavailableError(message=mask_text(str(error))) from masked_copy(error)
-            raise
-        self.worked = True
-        return token
-
-    def _note(self, text: str) -> None:
-        attempts = _attempts.get()
-        if attempts is not None:
-            attempts.append((self.kind.label, " ".join(text.split())))
+            cause = masked_copy(error)
+            attempts.error = cause
+            attempts.reasons.append((self._kind.label, " ".join(mask_text(str(error)).split())))
+            attempts.is_over = not (self._kind.gives_way or isinstance(error, CredentialUnavailableError))
+        else:
+            self.worked = True
+            return token
+        raise CredentialUnavailableError(message=attempts.reasons[-1][1])
 
 
-class DefaultCredential:
-    """Signs in by what the machine offers, without a person, at the cloud's authority.
+class _End:
+    """The last member of the chain: gives no token instead of failing, so that the chain itself logs no warning."""
 
-    In this order: service principal in environment variables, workload identity, managed identity, Azure CLI, Azure
-    Developer CLI, Azure PowerShell. The first one that works is kept. AZURE_TOKEN_CREDENTIALS is not read.
+    def get_token(self, *scopes: str, **kwargs: Any) -> None:
+        return None
+
+
+class SignInChain:
+    """Signs in by the first of several kinds that works, and keeps to that one.
+
+    Args:
+        cloud: At whose authority, where the kind has a choice.
+        kinds: In this order; by default those that need no person.
+        tenant_id: Tenant for the kinds that know several.
     """
 
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: Cloud, kinds: Sequence[Kind] = UNATTENDED, *, tenant_id: str | None = None) -> None:
         self._cloud = cloud
-        self._steps = [_Step(kind, cloud) for kind in _KINDS]
-        self._lock = threading.Lock()
+        self._steps = [_Step(kind, cloud, tenant_id) for kind in kinds]
 
     def __repr__(self) -> str:
-        return f"DefaultCredential({self._cloud.name})"
+        return f"SignInChain({self._cloud.name})"
 
     def get_token(self, *scopes: str, **kwargs: Any) -> Any:
-        """Return a token of the first kind that works; asks as many of them as needed.
+        """Return a token of the first kind that works; each kind sends the requests that azure-identity needs.
 
         Args:
             *scopes: One scope.
             **kwargs: ``claims`` and whatever else azure-identity's credentials take.
 
         Raises:
-            AuthenticationException: None works; `details` tells each kind's reason.
+            AuthenticationException: None works, or a configured one failed; `details` tells each kind's reason.
         """
-        attempts: list[tuple[str, str]] = []
+        attempts = _Attempts()
         reset = _attempts.set(attempts)
         try:
-            # In a chain, azure-identity looks for a managed identity with a short probe instead of a long wait.
-            chain = make_chain([step for step in self._steps if step.worked] or self._steps)
-            return chain.get_token(*scopes, **kwargs)
-        except AuthenticationException:
-            raise
-        except Exception as error:
-            raise _chain_failure(attempts, error) from masked_copy(error)
+            token = self._chain().get_token(*scopes, **kwargs)
         finally:
             _attempts.reset(reset)
+        if token is None:
+            raise _chain_failure(attempts) from attempts.error
+        return token
+
+    def _chain(self) -> Any:
+        # Within its own chain, azure-identity looks for a managed identity by one short probe, not by a long wait.
+        steps = [step for step in self._steps if step.worked] or self._steps
+        return make_chain([*steps, _End()])
 
 
-def make_chain(credentials: Sequence[object]) -> Any:
-    """Return azure-identity's chain of credentials; errors as `make`."""
+def make_chain(credentials: Sequence[Any]) -> Any:
+    """Make azure-identity's chain of credentials, which sends nothing; errors as `make`."""
     try:
         from azure.identity import ChainedTokenCredential
+
+        return ChainedTokenCredential(*credentials)
     except Exception as error:
-        raise AuthenticationException(f"azure-identity cannot be loaded: {error}") from masked_copy(error)
-    return ChainedTokenCredential(*credentials)  # type: ignore[arg-type]
+        cause = masked_copy(error)
+    raise AuthenticationException(f"azure-identity cannot be used: {cause}", cause) from cause
 
 
-def _chain_failure(attempts: Sequence[tuple[str, str]], error: Exception) -> AuthenticationException:
-    text = "\n".join(said for _, said in attempts) or mask_text(str(error))
+def _chain_failure(attempts: _Attempts) -> AuthenticationException:
+    tried = ", ".join(label for label, _ in attempts.reasons)
+    if attempts.is_over:
+        label, reason = attempts.reasons[-1]
+        message = f"Signing in by {label} failed: {reason}"
+        remedy = remedy_for(reason)
+    else:
+        message = f"No way to sign in works on this machine. Tried: {tried}."
+        remedy = remedy_for("\n".join(reason for _, reason in attempts.reasons))
     return AuthenticationException(
-        "Signing in without a person failed. Tried: " + ", ".join(label for label, _ in attempts),
-        masked_copy(error),
-        details=[f"{label}: {said}" for label, said in attempts],
-        remedy=remedy_for(text)
-        or "Run `az login`, or set " + ", ".join(_SECRET_VARIABLES) + ", or give a credential as auth=.",
+        message,
+        attempts.error,
+        details=[f"{label}: {reason}" for label, reason in attempts.reasons],
+        remedy=remedy or f"Run `az login`, or set {', '.join(_SECRET)}, or give a credential as auth=.",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import math
 import re
 import threading
@@ -13,11 +12,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
-from azureml_k8s._secrets import mask_text, masked_copy
+from azureml_k8s._secrets import get_logger, mask_text, masked_copy
 from azureml_k8s.clouds import Cloud
 from azureml_k8s.exceptions import AuthenticationException
 
-_log = logging.getLogger(__name__)
+_log = get_logger(__name__)
 
 _AHEAD_S = 300.0
 """Azure's own libraries renew this long before the end; with less left, they stop giving the token they cache."""
@@ -158,13 +157,16 @@ class TokenSource:
         return self._held.text
 
     def _fetch(self, claims: str | None) -> _Held:
+        failure = None
         try:
             text, expires_on = _ask(self._credential, self._cloud, claims)
             _check_token(text, self._credential)
         except AuthenticationException as error:
-            self._fail(error)
+            failure = error
         except Exception as error:
-            self._fail(failure_of(self._credential, error))
+            failure = failure_of(self._credential, error)
+        if failure:  # raised here, where the credential's own error is no longer its context
+            self._fail(failure)
         self._failure = None
         now_s, life_s = self._clock(), _life_s(expires_on, self._wall_clock())
         return _Held(text, now_s + max(life_s - _AHEAD_S, life_s * _SHORT_LIFE_SHARE), now_s + life_s)
