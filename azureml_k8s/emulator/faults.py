@@ -1,0 +1,304 @@
+"""The fault script: what goes wrong, on which requests, before or after they take effect."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+from azureml_k8s.emulator._answers import error_body
+from azureml_k8s.emulator._call import Pace
+from azureml_k8s.emulator._http import RecordedRequest, Reply
+from azureml_k8s.emulator._operations import Failure, Operations
+
+__all__ = ["Fault", "Faults", "Match"]
+
+Match = str | Callable[[RecordedRequest], bool] | None
+_CODES = {
+    401: "InvalidAuthenticationToken",
+    403: "AuthorizationFailed",
+    404: "NotFound",
+    408: "RequestTimeout",
+    409: "Conflict",
+    429: "SubscriptionRequestsThrottled",
+    500: "InternalServerError",
+    502: "BadGateway",
+    503: "ServiceUnavailable",
+    504: "GatewayTimeout",
+}
+_PAGE = "<!DOCTYPE html>\n<html><head><title>{0}</title></head><body><h1>{0}</h1><p>proxy.example</p></body></html>\n"
+_OPERATIONS = "/computeOperationsStatus/"
+
+
+@dataclass
+class Fault:
+    """One line of the script; made by `Faults.add`.
+
+    Attributes:
+        seen: How many requests matched so far.
+        fired: How many of them it struck.
+    """
+
+    match: Match
+    method: str | None
+    nth: int | None
+    every: int | None
+    chance: float | None
+    times: int | None
+    after: bool
+    change: Callable[[RecordedRequest, Reply], Reply]
+    replaces: bool
+    dice: random.Random
+    seen: int = 0
+    fired: int = 0
+    is_removed: bool = False
+
+    def remove(self) -> None:
+        """Take this line out of the script."""
+        self.is_removed = True
+
+    def strikes(self, request: RecordedRequest) -> bool:
+        """Tell whether this request is struck, and count it."""
+        if self.is_removed or not self._matches(request):
+            return False
+        self.seen += 1
+        if self.times is not None and self.fired >= self.times:
+            return False
+        is_due = self._is_due()
+        self.fired += is_due
+        return is_due
+
+    def _is_due(self) -> bool:
+        if self.chance is not None:
+            return self.dice.random() < self.chance
+        if self.every is not None:
+            return self.seen % self.every == 0
+        return self.nth is None or self.seen >= self.nth
+
+    def _matches(self, request: RecordedRequest) -> bool:
+        if self.method is not None and self.method != request.method:
+            return False
+        if callable(self.match):
+            return self.match(request)
+        return self.match is None or self.match.lower() in request.target.lower()
+
+
+@dataclass
+class Faults:
+    """The script of one emulator. Lines are looked at in the order in which they were added; all that strike apply.
+
+    Used by the in-process adapter and by the HTTP server alike. Times are seconds.
+    """
+
+    pace: Pace
+    operations: Operations
+    _script: list[Fault] = field(default_factory=list)
+
+    def add(
+        self,
+        match: Match = None,
+        *,
+        method: str | None = None,
+        nth: int | None = None,
+        every: int | None = None,
+        chance: float | None = None,
+        times: int | None = None,
+        after: bool = False,
+        status: int | None = None,
+        headers: Mapping[str, str | None] | None = None,
+        body: bytes | str | Mapping[str, Any] | Sequence[Any] | None = None,
+        html: bool = False,
+        delay_s: float = 0.0,
+        drip_s: float = 0.0,
+        reset: bool = False,
+        truncate: bool = False,
+        edit: Callable[[Reply], Reply] | None = None,
+        seed: int = 0,
+    ) -> Fault:
+        """Add one line to the script and return it.
+
+        Without ``nth``, ``every`` or ``chance`` the next matching request is struck, once.
+
+        Args:
+            match: A part of the path and query, in any letter case, or a function of the request; None matches all.
+            method: Only this verb.
+            nth: The first matching request that is struck, counted from 1.
+            every: Every so manieth matching request is struck (1: each).
+            chance: The probability, 0 to 1, that a matching request is struck; ``seed`` makes it repeatable.
+            times: How many requests are struck at most. Default: 1, but without limit for ``every`` and ``chance``.
+            after: The request takes effect, and only then its answer is lost or replaced. By default, ``status``,
+                ``html`` and ``reset`` keep the request from the service.
+            status: The status of the answer, with ARM's error body unless ``body`` says otherwise.
+            headers: Headers to set; None as a value removes one.
+            body: Replaces the body: bytes or text as they are, anything else as JSON.
+            html: The answer is a proxy's HTML page (with ``status``, else 200).
+            delay_s: Seconds before the answer.
+            drip_s: Seconds before each piece of the body.
+            reset: The connection is reset instead of an answer.
+            truncate: The body stops half-way, then the connection closes.
+            edit: Changes the reply as a whole, after all the others.
+            seed: For ``chance``.
+        """
+        content = _content(body)
+
+        def change(request: RecordedRequest, reply: Reply) -> Reply:
+            if status is not None or html:
+                reply = _answer(request, status or 200, html=html)
+            if content is not None:
+                reply = replace(reply, body=content)
+            reply = replace(reply, headers=_changed(reply.headers, headers or {}))
+            reply = replace(reply, delay_s=reply.delay_s + delay_s, drip_s=drip_s or reply.drip_s)
+            reply = replace(reply, reset=reset or reply.reset, truncate=truncate or reply.truncate)
+            return edit(reply) if edit else reply
+
+        is_open = every is not None or chance is not None
+        fault = Fault(
+            match,
+            method.upper() if method else None,
+            nth,
+            every,
+            chance,
+            times if times is not None or is_open else 1,
+            after,
+            change,
+            replaces=status is not None or html or reset,
+            dice=random.Random(seed),  # noqa: S311 - repeatable, nothing to protect
+        )
+        self._script.append(fault)
+        return fault
+
+    def clear(self) -> None:
+        """Take every line out of the script, and let stuck operations go on."""
+        self._script.clear()
+        self.pace.planned.clear()
+        self.pace.refusals.clear()
+        self.operations.is_stuck = False
+
+    def striking(self, request: RecordedRequest) -> list[Fault]:
+        """Return the lines that strike a request, and count it."""
+        return [one for one in list(self._script) if one.strikes(request)]
+
+    def throttle(self, match: Match = None, *, retry_after_s: float = 10, times: int = 1) -> Fault:
+        """Answer the next ``times`` requests with 429 and this Retry-After."""
+        return self.add(match, times=times, status=429, headers={"Retry-After": f"{retry_after_s:g}"})
+
+    def unauthorized_once(self, match: Match = None, *, claims: str | None = None) -> Fault:
+        """Refuse the next token, with a claims challenge if ``claims`` (JSON) is given."""
+        challenge = 'Bearer authorization_uri="https://login.microsoftonline.com/", error="invalid_token"'
+        if claims is not None:
+            encoded = base64.b64encode(claims.encode()).decode()
+            challenge = f'Bearer realm="", error="insufficient_claims", claims="{encoded}"'
+        return self.add(match, status=401, headers={"WWW-Authenticate": challenge})
+
+    def reset_before(self, match: Match = None, *, method: str | None = None, times: int = 1) -> Fault:
+        """Reset the connection before the request reaches the service."""
+        return self.add(match, method=method, times=times, reset=True)
+
+    def reset_after_accept(self, match: Match = None, *, method: str | None = None, times: int = 1) -> Fault:
+        """Let the request take effect, then reset the connection: the client cannot know that it was accepted."""
+        return self.add(match, method=method, times=times, reset=True, after=True)
+
+    def stuck_operation(self) -> None:
+        """Let no operation end until `clear` is called."""
+        self.operations.is_stuck = True
+
+    def vanishing_operation_url(self, *, after_reads: int = 0) -> Fault:
+        """Answer reads of operations with 404 from now on, after so many good ones. The computes go on."""
+        return self.add(_OPERATIONS, nth=after_reads + 1, times=2**31, status=404)
+
+    def forbidden_operation_url(self) -> Fault:
+        """Answer reads of operations with 403 from now on, as for a caller with rights on the workspace only."""
+        return self.add(_OPERATIONS, every=1, status=403)
+
+    def foreign_operation_url(self, host: str = "evil.example", *, method: str | None = None) -> Fault:
+        """Let the operation URL of the next accepted request point to another host."""
+        return self.add(_is_write, method=method, edit=lambda reply: _moved_header(reply, host))
+
+    def foreign_next_link(self, host: str = "evil.example") -> Fault:
+        """Let the next page link of the next list that has one point to another host."""
+        return self.add(_is_list, every=1, times=1, edit=lambda reply: _moved_link(reply, host))
+
+    def fail_next(
+        self,
+        code: str,
+        message: str = "The emulator was told to fail.",
+        *,
+        operation: bool = True,
+        status: int = 400,
+        state: Literal["Failed", "Canceled"] = "Failed",
+        details: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """Let the next accepted write end as Failed, or refuse the next write.
+
+        Args:
+            code: The error code.
+            message: The error's message.
+            operation: True: the request is accepted and its operation ends so. False: it is refused.
+            status: HTTP status of a refusal, ``statusCode`` of a failed operation.
+            state: How the operation ends.
+            details: Further errors, as code and message.
+        """
+        failure = Failure(code, message, status, tuple(details), state)
+        (self.pace.planned if operation else self.pace.refusals).append(failure)
+
+    def provisioning(self, *, polls: int | None = None, seconds: float | None = None) -> None:
+        """Set how long the operations to come take: reads until they are over, or seconds."""
+        if polls is not None:
+            self.pace.polls, self.pace.provisioning_seconds = polls, None
+        if seconds is not None:
+            self.pace.provisioning_seconds = seconds
+
+
+def _is_write(request: RecordedRequest) -> bool:
+    return request.method in ("PUT", "PATCH", "DELETE")
+
+
+def _is_list(request: RecordedRequest) -> bool:
+    return request.method == "GET" and request.segments[-1:] == ("computes",)
+
+
+def _content(body: bytes | str | Mapping[str, Any] | Sequence[Any] | None) -> bytes | None:
+    if body is None or isinstance(body, bytes):
+        return body
+    return body.encode() if isinstance(body, str) else json.dumps(body, indent=2).encode()
+
+
+def _answer(request: RecordedRequest, status: int, *, html: bool) -> Reply:
+    if html:
+        return Reply(status, {"Content-Type": "text/html; charset=utf-8"}, _PAGE.format(status).encode())
+    if status < 400:
+        return Reply(status)
+    text = f"The emulator was told to answer {request.method} with {status}."
+    content = json.dumps(error_body(_CODES.get(status, "EmulatedFault"), text), indent=2).encode()
+    return Reply(status, {"Content-Type": "application/json; charset=utf-8"}, content)
+
+
+def _changed(headers: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
+    named = {name.lower() for name in changes}
+    kept = {name: value for name, value in headers.items() if name.lower() not in named}
+    return {**kept, **{name: value for name, value in changes.items() if value is not None}}
+
+
+def _moved(url: str, host: str) -> str:
+    scheme, _, rest = host.rpartition("://")
+    parts = urlsplit(url)
+    return urlunsplit((scheme or parts.scheme, rest, parts.path, parts.query, ""))
+
+
+def _moved_header(reply: Reply, host: str) -> Reply:
+    name = "Azure-AsyncOperation"
+    url = reply.headers.get(name)
+    return reply if url is None else replace(reply, headers={**reply.headers, name: _moved(url, host)})
+
+
+def _moved_link(reply: Reply, host: str) -> Reply:
+    page = reply.json
+    if not isinstance(page, dict):
+        return reply
+    # A list that fits one page gets a link too, so that the client has one to refuse.
+    page["nextLink"] = _moved(page.get("nextLink") or "https://replaced/subscriptions?$skip=1", host)
+    return replace(reply, body=json.dumps(page, indent=2).encode())
