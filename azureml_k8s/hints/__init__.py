@@ -44,6 +44,17 @@ _VAGUE_CODES = frozenset(
     )
 )
 _VAGUE_FRAGMENTS = frozenset(("internal server error", "operation returned an invalid status code"))
+# Fragments that many other programs say too: they count only if the scope is asked for.
+_COMMON_FRAGMENTS = frozenset(
+    (
+        "earlier operation",
+        "ingress class",
+        "ingressclass",
+        "oomkilled",
+        "permission denied",
+        "timed out waiting for the",
+    )
+)
 _WORD = re.compile(r"[A-Za-z0-9]{5,80}+")
 
 
@@ -57,11 +68,13 @@ def find(codes: Iterable[str], text: str = "", *, scope: str | None = None) -> H
     Args:
         codes: Error codes, outermost first, as `ServiceReport.codes` has them; letter case does not count.
         text: Messages, details, whatever else is known, in one text.
-        scope: One of `Hint.scope`: its hints are preferred, those of other scopes follow.
+        scope: One of `Hint.scope`: its hints are preferred, those of other scopes follow. Fragments that other
+            programs use too, such as "permission denied", count only in their own scope.
     """
     deepest_first = [code.lower() for code in codes][::-1]
-    lowered = text.lower()
-    pools = [[hint for hint in _ALL if hint.scope == scope], list(_ALL)] if scope else [list(_ALL)]
+    lowered = " ".join(text.lower().split())
+    of_scope = [hint for hint in _ALL if hint.scope == scope]
+    pools = [of_scope, [hint for hint in _ALL if hint.fragment not in _COMMON_FRAGMENTS]]
     for vague in (False, True):
         for pool in pools:
             hints = [hint for hint in pool if _is_vague(hint) is vague]
@@ -76,7 +89,7 @@ def all_hints() -> tuple[Hint, ...]:
 
 
 def _matches(hints: list[Hint], codes: list[str], text: str, lowered: str) -> Iterator[Hint]:
-    fitting = [hint for hint in hints if hint.fragment is None or hint.fragment in lowered]
+    fitting = [hint for hint in hints if hint.fragment is None or _contains(lowered, hint.fragment)]
     for code in codes:
         yield from (hint for hint in fitting if hint.fragment and _is_of(hint, code))
     for code in codes:
@@ -86,6 +99,13 @@ def _matches(hints: list[Hint], codes: list[str], text: str, lowered: str) -> It
     yield from sorted(in_text, key=lambda hint: hint.fragment is None)
     by_length = sorted(fitting, key=lambda hint: len(hint.fragment or ""), reverse=True)
     yield from (hint for hint in by_length if hint.fragment and hint.code is None)
+
+
+def _contains(lowered: str, fragment: str) -> bool:
+    """Tell whether the text has the fragment; one that ends in a number, such as an exit code, has to end there."""
+    if fragment[-1].isdigit():
+        return re.search(rf"{re.escape(fragment)}(?!\d)", lowered) is not None
+    return fragment in lowered
 
 
 def _is_of(hint: Hint, code: str) -> bool:

@@ -10,6 +10,13 @@ _ROLES = (
     '--assignee-object-id <principal id> --assignee-principal-type ServicePrincipal --role "<role>" '
     "--scope <cluster id>. Wait some minutes, up to an hour, then attach again."
 )
+_STATIC_CAUSE = "The AKS cluster has local accounts disabled, and the workspace has no Trusted Access to it."
+_STATIC_REMEDY = (
+    "Enable local accounts (az aks update -g <group> -n <cluster> --enable-local-accounts) or set up Trusted Access "
+    "(check with az aks trustedaccess rolebinding list -g <group> --cluster-name <cluster>), then detach and attach "
+    "again."
+)
+_VERSION_CAUSE = "The api-version that the request names does not exist, or not in this cloud or region."
 _VERSION = (
     "Take one of the versions that the message offers and pass it as api_version= to Workspace(...), or as "
     "api_version= to Cloud(...) for every workspace of that cloud."
@@ -38,23 +45,9 @@ ATTACH: tuple[Hint, ...] = (
         _ROLES,
         "attach",
     ),
-    Hint(
-        None,
-        "failed to get static credential",
-        "The AKS cluster has local accounts disabled, and the workspace has no Trusted Access to it.",
-        "Enable local accounts (az aks update -g <group> -n <cluster> --enable-local-accounts) or set up Trusted "
-        "Access (check with az aks trustedaccess rolebinding list -g <group> --cluster-name <cluster>), then detach "
-        "and attach again.",
-        "attach",
-    ),
-    Hint(
-        None,
-        "disable local accounts",
-        "The AKS cluster has local accounts disabled, and the workspace has no Trusted Access to it.",
-        "Enable local accounts (az aks update -g <group> -n <cluster> --enable-local-accounts) or set up Trusted "
-        "Access (check with az aks trustedaccess rolebinding list -g <group> --cluster-name <cluster>), then detach "
-        "and attach again.",
-        "attach",
+    *(
+        Hint(None, fragment, _STATIC_CAUSE, _STATIC_REMEDY, "attach")
+        for fragment in ("failed to get static credential", "disable local accounts", "local accounts are disabled")
     ),
     *(
         Hint(
@@ -81,11 +74,11 @@ ATTACH: tuple[Hint, ...] = (
             fragment,
             "The service gave up without saying why. Seen after a long attach when the workspace's user-assigned "
             "identity lacks Azure Kubernetes Service Cluster Admin, when the AKS cluster is in another subscription "
-            "than the workspace, when the extension is unhealthy, and when the workspace's or group's name ends in '-'.",
-            "Check these in that order: the identity's roles on the cluster; the two subscriptions (a cluster of another "
-            "one has to be connected through Arc in the workspace's); the extension (az k8s-extension show ... and "
-            "kubectl get pods -n azureml); the names. Then detach and attach again. If it stays, give Azure support the "
-            "request id (x-ms-request-id).",
+            "than the workspace, when the extension is unhealthy, and when the name of workspace or group ends in '-'.",
+            "Check these in that order: the identity's roles on the cluster; the two subscriptions (a cluster of "
+            "another one has to be connected through Arc in the workspace's); the extension (az k8s-extension show "
+            "... and kubectl get pods -n azureml); the names. Then detach and attach again. If it stays, give Azure "
+            "support the request id (x-ms-request-id).",
             "attach",
         )
         for code, fragment in (("InternalServerError", None), (None, "internal server error"))
@@ -103,9 +96,9 @@ ATTACH: tuple[Hint, ...] = (
         None,
         "The caller lacks the action that the message names, or a role was granted so recently that it is not "
         "effective yet.",
-        "Have somebody grant a role with that action at the named scope: AzureML Compute Operator, Contributor or Owner "
-        "on the workspace (AzureML Data Scientist may not attach or detach), and Azure Kubernetes Service Cluster Admin "
-        "on the cluster. A new grant takes minutes, at most about an hour; sign in again, then repeat.",
+        "Have somebody grant a role with that action at the named scope: AzureML Compute Operator, Contributor or "
+        "Owner on the workspace (AzureML Data Scientist may not attach or detach), and Azure Kubernetes Service "
+        "Cluster Admin on the cluster. A new grant takes minutes, at most about an hour; sign in again, then repeat.",
         "attach",
     ),
     Hint(
@@ -193,23 +186,11 @@ ATTACH: tuple[Hint, ...] = (
         "attach",
     ),
     *(
-        Hint(
-            code,
-            None,
-            "The api-version that the request names does not exist, or not in this cloud or region.",
-            _VERSION,
-            "attach",
-        )
+        Hint(code, None, _VERSION_CAUSE, _VERSION, "attach")
         for code in ("NoRegisteredProviderFound", "InvalidApiVersionParameter", "UnsupportedApiVersion")
     ),
     *(
-        Hint(
-            None,
-            fragment,
-            "The api-version that the request names does not exist, or not in this cloud or region.",
-            _VERSION,
-            "attach",
-        )
+        Hint(None, fragment, _VERSION_CAUSE, _VERSION, "attach")
         for fragment in ("no registered resource provider found", "unsupported api version", "unsupported api-version")
     ),
     Hint(
@@ -235,6 +216,16 @@ ATTACH: tuple[Hint, ...] = (
         "Make a new secret (az ad app credential reset --id <client id>) and put its value where the job reads it.",
         "attach",
         verified=False,
+    ),
+    *(
+        Hint(
+            code,
+            None,
+            "The token has expired, or is not one for Azure Resource Manager of this cloud.",
+            "Sign in again (az login --tenant <tenant id>), and check that the workspace's cloud is the right one.",
+            "attach",
+        )
+        for code in ("InvalidAuthenticationToken", "ExpiredAuthenticationToken")
     ),
     Hint(
         "InvalidAuthenticationTokenTenant",

@@ -52,8 +52,8 @@ EXTENSION: tuple[Hint, ...] = (
             None,
             fragment,
             "The installation took more than its 15 minutes, or the cluster's agents did not report.",
-            "Check the Arc agents (kubectl get pods -n azure-arc; az connectedk8s upgrade ...), that the nodes have room "
-            f"(kubectl get nodes; kubectl get pods -n azureml), and the healthcheck ({_HEALTHCHECK}); install again.",
+            "Check the Arc agents (kubectl get pods -n azure-arc; az connectedk8s upgrade ...), that the nodes have "
+            f"room (kubectl get nodes; kubectl get pods -n azureml), and the healthcheck ({_HEALTHCHECK}); install again.",
             "extension",
         )
         for fragment in ("timed out or status not populated", "status not populated", "timed out waiting for the")
@@ -86,15 +86,12 @@ EXTENSION: tuple[Hint, ...] = (
         "az provider register -n Microsoft.KubernetesConfiguration; wait until it is Registered, then repeat.",
         "extension",
     ),
-    *(
-        Hint(
-            "InvalidAuthenticationToken",
-            fragment,
-            "The token of the Azure CLI is not one of the subscription's tenant, or lacks the claims puid or oid.",
-            "Sign in again: az account clear; az login --tenant <tenant id>; az account set -s <subscription>.",
-            "extension",
-        )
-        for fragment in ("puid", None)
+    Hint(
+        "InvalidAuthenticationToken",
+        "puid",
+        "The token lacks the claims puid, altsecid or oid: the Azure CLI is signed in to another tenant.",
+        "Sign in again: az account clear; az login --tenant <tenant id>; az account set -s <subscription>.",
+        "extension",
     ),
     Hint(
         None,
@@ -119,8 +116,7 @@ EXTENSION: tuple[Hint, ...] = (
         None,
         "worker-processes",
         "The extension's nginx starts one worker for each processor of a large node, and runs out of memory.",
-        "Lower worker-processes in the controller's configuration (--config nginxIngress.controllerConfig."
-        "worker-processes=<n>) or give its pods more memory.",
+        "Lower worker-processes in the config map of the nginx controller (kubectl get configmap -n azureml).",
         "extension",
         verified=False,
     ),
