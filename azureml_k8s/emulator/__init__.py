@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from azureml_k8s.emulator._http import RecordedRequest as RecordedRequest
     from azureml_k8s.emulator._http import Reply as Reply
     from azureml_k8s.emulator.adapter import EmulatorAdapter as EmulatorAdapter
+    from azureml_k8s.emulator.clock import FakeClock as FakeClock
     from azureml_k8s.emulator.errors import EmulatorError as EmulatorError
     from azureml_k8s.emulator.faults import Fault as Fault
     from azureml_k8s.emulator.faults import Faults as Faults
@@ -24,6 +25,7 @@ _HOME = {
     "EmulatorAdapter": "adapter",
     "EmulatorError": "errors",
     "EmulatorServer": "server",
+    "FakeClock": "clock",
     "Fault": "faults",
     "Faults": "faults",
     "RecordedRequest": "_http",

@@ -19,6 +19,7 @@ from typing import Any
 
 from azureml_k8s.emulator._answers import arm_refusal
 from azureml_k8s.emulator._http import HOST, Refusal, Reply
+from azureml_k8s.emulator.config_file import write_config_file
 from azureml_k8s.emulator.errors import EmulatorError
 from azureml_k8s.emulator.service import MAX_BODY_BYTES, Emulator
 
@@ -101,6 +102,10 @@ class EmulatorServer:
         if self._thread is not None:
             self._thread.join(timeout=5)
             self._thread = None
+
+    def write_config(self, folder: str | Path) -> Path:
+        """Write a ``config.json`` that names this server, atomically, and return its path; call it once started."""
+        return write_config_file(folder, self.emulator, self.url)
 
     def __enter__(self) -> EmulatorServer:
         return self.start()
