@@ -105,8 +105,8 @@ def make(kind: str, /, **arguments: Any) -> Any:
 
 
 def authority_arguments(cloud: Cloud) -> dict[str, Any]:
-    """Return the arguments that make one of azure-identity's credentials sign in at a cloud."""
-    arguments: dict[str, Any] = {"authority": cloud.authority}
+    """Return the arguments that make one of azure-identity's credentials sign in at a cloud, and give up in time."""
+    arguments: dict[str, Any] = {"authority": cloud.authority, **_AUTHORITY_LIMITS}
     if cloud.authority not in _PUBLIC_AUTHORITIES:
         # A private sign-in service is unknown to the public list that is asked otherwise, over the internet.
         arguments["disable_instance_discovery"] = True
@@ -172,8 +172,10 @@ _SECRET = ("AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET")
 _CERTIFICATE = ("AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_CERTIFICATE_PATH")
 _PASSWORD = ("AZURE_CLIENT_ID", "AZURE_USERNAME", "AZURE_PASSWORD")
 _WORKLOAD = ("AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE")
+# azure-core's own limits add up to many minutes for a sign-in service that does not answer.
+_AUTHORITY_LIMITS = {"retry_total": 3, "connection_timeout": 10, "read_timeout": 30}
 # azure-identity's own five repetitions take half a minute, its read time-out five minutes.
-_IDENTITY_LIMITS = {"retry_total": 2, "retry_status": 2, "connection_timeout": 2, "read_timeout": 10}
+_IDENTITY_LIMITS = {"retry_total": 2, "retry_status": 2, "retry_read": 0, "connection_timeout": 2, "read_timeout": 10}
 # `az` takes more than azure-identity's 10 s on a busy build agent (azure-cli#20404).
 _AZ_TIMEOUT_S = 20
 
@@ -312,17 +314,16 @@ def make_chain(credentials: Sequence[Any]) -> Any:
 
 
 def _chain_failure(attempts: _Attempts) -> AuthenticationException:
-    tried = ", ".join(label for label, _ in attempts.reasons)
+    label, reason = attempts.reasons[-1]
     if attempts.is_over:
-        label, reason = attempts.reasons[-1]
         message = f"Signing in by {label} failed: {reason}"
-        remedy = remedy_for(reason)
+        remedy = remedy_for(reason) or f"Correct or unset what configures {label}, or give a credential as auth=."
     else:
-        message = f"No way to sign in works on this machine. Tried: {tried}."
-        remedy = remedy_for("\n".join(reason for _, reason in attempts.reasons))
+        message = f"No way to sign in works on this machine. Tried: {', '.join(kind for kind, _ in attempts.reasons)}."
+        remedy = f"Run `az login`, or set {', '.join(_SECRET)}, or give a credential as auth=."
     return AuthenticationException(
         message,
         attempts.error,
-        details=[f"{label}: {reason}" for label, reason in attempts.reasons],
-        remedy=remedy or f"Run `az login`, or set {', '.join(_SECRET)}, or give a credential as auth=.",
+        details=[f"{kind}: {said}" for kind, said in attempts.reasons],
+        remedy=remedy,
     )

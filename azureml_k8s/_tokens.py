@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
+from azureml_k8s import hints
 from azureml_k8s._secrets import get_logger, mask_text, masked_copy
 from azureml_k8s.clouds import Cloud
 from azureml_k8s.exceptions import AuthenticationException
@@ -190,8 +191,6 @@ def failure_of(credential: object, error: Exception) -> AuthenticationException:
 
 def remedy_for(text: str) -> str | None:
     """What helps against a failed sign-in, by the error codes in its text; None where nothing is known."""
-    from azureml_k8s import hints
-
     hint = hints.find(tuple(dict.fromkeys(_CODES.findall(text))), text)
     return hint.remedy if hint else None
 

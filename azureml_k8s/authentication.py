@@ -298,12 +298,13 @@ class ArmTokenAuthentication(AbstractAuthentication):
     """
 
     def __init__(self, arm_access_token: str, cloud: str | Cloud | None = None) -> None:
-        self.update_arm_access_token(arm_access_token)
         super().__init__(cloud)
+        self.update_arm_access_token(arm_access_token)
 
     def update_arm_access_token(self, new_arm_access_token: str) -> None:
         """Use another token from the next time on that one is asked for; errors as the constructor's."""
         self._token = check_text("arm_access_token", new_arm_access_token, what="a token")
+        self._source = TokenSource(self, self._cloud)
 
     def _make(self) -> Any:
         return _FromFunction(lambda _: self._token)
