@@ -1,0 +1,228 @@
+"""Attaching and detaching: what is read, sent and sent again, so that nothing is done twice and nothing is lost.
+
+A PUT overwrites an existing compute (published specification) and there is no ETag, so a compute is read before; and a
+PUT or DELETE whose end is unknown is never repeated blindly: what the service holds then decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from azureml_k8s import _failures, _states, _wire
+from azureml_k8s._operation import Pending, Wait
+from azureml_k8s._retry import Tries, backoff_s
+from azureml_k8s._secrets import get_logger
+from azureml_k8s._session import UnsettledError
+from azureml_k8s._transport import Answer, Request
+from azureml_k8s.compute import _body
+from azureml_k8s.compute._configuration import KubernetesComputeAttachConfiguration, differences, of_body
+from azureml_k8s.exceptions import ComputeTargetException, ConflictException, NotFoundException
+from azureml_k8s.workspace import Workspace
+
+_log = get_logger(__name__)
+
+#: Within replace, a 409 is repeated for so many seconds: the service may go on detaching after it said it was done.
+CONFLICT_PATIENCE_S = 300.0
+
+
+@dataclass(frozen=True)
+class Attached:
+    """The outcome of an attach: the compute's body, its operation if one was started, and what was replaced."""
+
+    body: Mapping[str, Any]
+    pending: Pending | None = None
+    replaced: KubernetesComputeAttachConfiguration | None = None
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """One attach of one configuration under one name."""
+
+    workspace: Workspace
+    name: str
+    configuration: KubernetesComputeAttachConfiguration
+
+    def run(self, *, replace: bool, replace_timeout_s: float | None) -> Attached:
+        """Read, decide, and send what is needed; see `ComputeTarget.attach`."""
+        present = _body.read_if_present(self.workspace, self.name)
+        if present is None:
+            return self._put()
+        self._check_type(present)
+        state = _states.canonical(_wire.STATE.raw(present))
+        found = differences(self.configuration, present)
+        if replace and (found or state in _states.FAILED or state == "Deleting"):
+            return self._replace(present, state, replace_timeout_s)
+        if found:
+            raise self._conflict(found, "Detach it first, or attach with replace=True.")
+        if state == "Deleting":
+            raise ConflictException(
+                f"compute {self.name} is being detached",
+                target=self.name,
+                last_state=state,
+                remedy="Wait for its end and run it again, or attach with replace=True, which waits.",
+            )
+        if state in _states.FAILED:
+            raise self._failed(present, state)
+        _log.info("compute %s is there as asked, in state %s", self.name, state)
+        return Attached(present)
+
+    def _check_type(self, present: Mapping[str, Any]) -> None:
+        kind = _wire.COMPUTE_TYPE.raw(present)
+        if not isinstance(kind, str) or kind.casefold() != "kubernetes":
+            raise ConflictException(
+                f"compute {self.name} exists and is of type {kind}, not Kubernetes",
+                target=self.name,
+                remedy="Choose another name, or remove that compute with the tool that made it.",
+            )
+
+    def _conflict(self, found: list[Any], remedy: str) -> ConflictException:
+        return ConflictException(
+            f"compute {self.name} exists with other settings: {', '.join(one.field for one in found)}",
+            target=self.name,
+            details=[str(one) for one in found],
+            differences=found,
+            remedy=f"A Kubernetes compute can't be changed in place: it must be detached and attached anew. {remedy}",
+        )
+
+    def _failed(self, present: Mapping[str, Any], state: str) -> ComputeTargetException:
+        errors = _wire.ERRORS.raw(present)
+        failure = _failures.operation_failed(
+            self.name, state, None, provisioning_errors=errors if isinstance(errors, list) else None, headers={}
+        )
+        advice = "Mend the cause, then attach with replace=True, which detaches it and attaches anew."
+        failure.remedy = f"{failure.remedy} {advice}" if failure.remedy else advice
+        return failure
+
+    def _replace(self, present: Mapping[str, Any], state: str, timeout_s: float | None) -> Attached:
+        """Detach, wait, attach; an error on the way carries what was there."""
+        old = of_body(present)
+        try:
+            pending = None if state == "Deleting" else remove(self.workspace, self.name)
+            Wait(
+                self.workspace._session,
+                self.name,
+                _body.path(self.workspace, self.name),
+                pending=pending,
+                is_removal=True,
+                state="Deleting",
+            ).run(timeout_s)
+            attached = self._put_patiently()
+        except ComputeTargetException as error:
+            error.old_configuration = old
+            raise
+        return Attached(attached.body, attached.pending, old)
+
+    def _put_patiently(self) -> Attached:
+        """PUT, again while the service says that the name is still taken."""
+        session, repeats = self.workspace._session, 0
+        give_up_s = session.clock() + CONFLICT_PATIENCE_S
+        while True:
+            try:
+                return self._put()
+            except ConflictException as error:
+                pause_s = max(backoff_s(repeats, jitter=session.jitter()), error.retry_after_s or 0.0)
+                if error.status_code != 409 or session.clock() + pause_s > give_up_s:
+                    raise
+                _log.warning("compute %s: %s; attaching again in %.1f s", self.name, error.message, pause_s)
+                session.sleep(pause_s)
+                repeats += 1
+
+    def _put(self) -> Attached:
+        """Send the PUT until its end is known."""
+        session = self.workspace._session
+        asked = {_wire.LOCATION: self.workspace.location, _wire.COMPUTE_TYPE: "Kubernetes"}
+        url = session.url(_body.path(self.workspace, self.name))
+        request = Request("PUT", url, json=_wire.body_of(asked | self.configuration.asked()))
+        started_s, tries = session.clock(), Tries()
+        while True:
+            try:
+                answer = session.send(request, tries=tries)
+            except UnsettledError as unsettled:
+                present = _look(self.workspace, self.name, unsettled)
+                if present is not None:
+                    return self._joined(present, started_s)
+                tries = unsettled.tries
+            else:
+                return self._accepted(answer, request, started_s)
+
+    def _joined(self, present: Mapping[str, Any], started_s: float) -> Attached:
+        """A compute appeared though the PUT's answer was lost: ours, or somebody else's."""
+        self._check_type(present)
+        if found := differences(self.configuration, present, with_instance_types=False):
+            raise self._conflict(found, "Somebody else attached it meanwhile; agree with them, or use another name.")
+        _log.info("compute %s was accepted, though the answer was lost", self.name)
+        return Attached(present, Pending(is_removal=False, started_s=started_s))
+
+    def _accepted(self, answer: Answer, request: Request, started_s: float) -> Attached:
+        pending = Pending.of(answer, self.workspace._session, is_removal=False, started_s=started_s)
+        _log.info("compute %s is being attached", self.name)
+        body = answer.data if _body.is_compute(answer.data) else self._expected(request)
+        return Attached(body, pending)
+
+    def _expected(self, request: Request) -> dict[str, Any]:
+        """The body of a compute that was accepted without one."""
+        properties = {**request.json["properties"], "provisioningState": "Creating"}
+        where = self.workspace._workspace_id
+        return {**request.json, "id": where.compute_id(self.name), "name": self.name, "properties": properties}
+
+
+def remove(workspace: Workspace, name: str) -> Pending:
+    """Send the DELETE that detaches, until its end is known; a compute already gone is no error."""
+    session = workspace._session
+    url = session.url(_body.path(workspace, name), underlyingResourceAction="Detach")
+    started_s, tries = session.clock(), Tries()
+    while True:
+        try:
+            answer = session.send(Request("DELETE", url), tries=tries)
+        except NotFoundException:
+            _log.info("compute %s was already detached", name)
+            return Pending(is_removal=True, started_s=started_s, first_look_s=0.0)
+        except UnsettledError as unsettled:
+            present = _look(workspace, name, unsettled, is_removal=True)
+            if present is None or _states.canonical(_wire.STATE.raw(present)) == "Deleting":
+                return Pending(is_removal=True, started_s=started_s)
+            tries = unsettled.tries
+        else:
+            _log.warning(
+                "compute %s is being detached; running jobs and objects in the cluster are not cleaned up", name
+            )
+            return Pending.of(answer, session, is_removal=True, started_s=started_s)
+
+
+def _look(
+    workspace: Workspace, name: str, unsettled: UnsettledError, *, is_removal: bool = False
+) -> Mapping[str, Any] | None:
+    """What is there after a PUT or DELETE of unknown end, after a pause.
+
+    Raises:
+        ComputeTargetException: No try is left, and what is there does not settle it; or it can't be read.
+    """
+    session = workspace._session
+    if unsettled.pause_s:
+        _log.warning(
+            "compute %s: %s; looking what is there in %.1f s", name, unsettled.error.message, unsettled.pause_s
+        )
+        session.sleep(unsettled.pause_s)
+    try:
+        present = _body.read_if_present(workspace, name)
+    except ComputeTargetException as error:
+        raise _uncertain(error, name) from error.__cause__
+    if unsettled.pause_s is None and not _settles(present, is_removal=is_removal):
+        raise _uncertain(unsettled.error, name) from unsettled.error.__cause__
+    return present
+
+
+def _settles(present: Mapping[str, Any] | None, *, is_removal: bool) -> bool:
+    if not is_removal:
+        return present is not None
+    return present is None or _states.canonical(_wire.STATE.raw(present)) == "Deleting"
+
+
+def _uncertain(error: ComputeTargetException, name: str) -> ComputeTargetException:
+    error.target = error.target or name
+    error.operation_may_run = True
+    advice = f'The request may still take effect; see with ComputeTarget(workspace, "{name}"), then run it again.'
+    error.remedy = f"{error.remedy} {advice}" if error.remedy else advice
+    return error

@@ -1,0 +1,38 @@
+"""Progress of a wait, written for people: lines, never carriage returns, so that logs and pipes stay readable."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from azureml_k8s._operation import Progress
+
+#: Seconds between two lines while nothing changes.
+_HEARTBEAT_S = 30.0
+
+
+class Printer:
+    """Writes the state's changes, a heartbeat, and the end of a wait to stdout."""
+
+    def __init__(self) -> None:
+        self._state: str | None = None
+        self._last_line_s = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        """Write a line if there is something to tell."""
+        if progress.problem:
+            self._line(f"{progress.name}: {progress.problem}; going on", progress.elapsed_s)
+        elif progress.state != self._state or progress.elapsed_s - self._last_line_s >= _HEARTBEAT_S:
+            self._line(progress.state, progress.elapsed_s)
+            self._state = progress.state
+
+    def _line(self, text: str, elapsed_s: float) -> None:
+        self._last_line_s = elapsed_s
+        sys.stdout.write(f"{text} ({elapsed_s:.0f} s)\n")
+        sys.stdout.flush()
+
+    def end(self, state: str) -> None:
+        """Write azureml-core's last line."""
+        sys.stdout.write(f'Provisioning operation finished, operation "{state}"\n')
+        sys.stdout.flush()
