@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from azureml_k8s._version import __version__
 
 if TYPE_CHECKING:
+    from azureml_k8s.clouds import Cloud as Cloud
     from azureml_k8s.cluster_resolver import ClusterResolver as ClusterResolver
     from azureml_k8s.cluster_resolver import ClusterSpec as ClusterSpec
     from azureml_k8s.cluster_resolver import ExecutableLocation as ExecutableLocation
     from azureml_k8s.cluster_resolver import KubernetesClusterResolver as KubernetesClusterResolver
-    from azureml_k8s.clouds import Cloud as Cloud
     from azureml_k8s.compute.compute import ComputeTarget as ComputeTarget
     from azureml_k8s.compute.compute import ComputeTargetAttachConfiguration as ComputeTargetAttachConfiguration
     from azureml_k8s.compute.kubernetescompute import Difference as Difference
