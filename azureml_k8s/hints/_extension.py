@@ -53,7 +53,7 @@ EXTENSION: tuple[Hint, ...] = (
             fragment,
             "The installation took more than its 15 minutes, or the cluster's agents did not report.",
             "Check the Arc agents (kubectl get pods -n azure-arc; az connectedk8s upgrade ...), that the nodes have "
-            f"room (kubectl get nodes; kubectl get pods -n azureml), and the healthcheck ({_HEALTHCHECK}); install again.",
+            f"room (kubectl get nodes; kubectl get pods -n azureml), and the report ({_HEALTHCHECK}); install again.",
             "extension",
         )
         for fragment in ("timed out or status not populated", "status not populated", "timed out waiting for the")
