@@ -53,7 +53,7 @@ class _Session(InteractiveInterpreter):
 @click.option(
     "--provisioning-seconds",
     type=click.FloatRange(min=0, max=600),
-    default=2.0,
+    default=3.0,
     show_default=True,
     help="How long the emulator takes to attach and to detach.",
 )
@@ -84,7 +84,8 @@ def _run(session: _Session, line: str) -> None:
     """Show a line as Python shows it, then run it."""
     console = Console(highlight=False, soft_wrap=True)
     if console.is_terminal:
-        code = Syntax(line, "python", background_color="default").highlight(line)
+        # This theme has the terminal's own 16 colours, readable on dark and on light.
+        code = Syntax(line, "python", theme="ansi_dark").highlight(line)
         code.rstrip()
         console.print("[dim]>>>[/dim]", code)
     else:

@@ -7,7 +7,7 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import click
 import pytest
@@ -33,17 +33,6 @@ CASES = [
     (exceptions.ThrottledException("asked to wait 3600 s"), 9),
     (exceptions.ComputeTargetException("something else"), 1),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _logging_as_before() -> Iterator[None]:
-    """Undo what the command does to logging in this process."""
-    root, ours = logging.getLogger(), logging.getLogger("azureml_k8s")
-    handlers, level, our_level = root.handlers[:], root.level, ours.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    ours.setLevel(our_level)
 
 
 @pytest.fixture
