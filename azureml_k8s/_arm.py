@@ -22,6 +22,7 @@ _FORBIDDEN = frozenset("<>%&:\\?/#")
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _GUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"<.*>|\$?\{.*\}|\$\(.*\)", re.DOTALL)
+_NARROW = re.compile(r"[\w().-]+")
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 _RESOURCE = re.compile(
     r"(?P<slash>/?)subscriptions/(?P<subscription>[^/]*)/resourceGroups/(?P<group>[^/]*)"
@@ -224,8 +225,17 @@ class _Resource:
     def check(self, argument: str) -> None:
         """Raise, naming argument and part, where a part is malformed."""
         check_subscription(self.subscription, f"{argument} (its subscription)")
-        check_part(f"{argument} (its resource group)", self.group)
-        check_part(f"{argument} (its name)", self.name)
+        for part, text in (("resource group", self.group), ("name", self.name)):
+            check_part(f"{argument} (its {part})", text)
+
+    def check_strictly(self, argument: str) -> None:
+        """Do as `check`, with the narrower rule that holds for groups, clusters and identities."""
+        self.check(argument)
+        for part, text in (("resource group", self.group), ("name", self.name)):
+            if not _NARROW.fullmatch(text):
+                _refuse(
+                    f"{argument} (its {part})", f"{_shown(text)} holds other characters than letters, digits, -_()."
+                )
 
 
 def compute_name_of(text: object) -> tuple[WorkspaceId, str] | None:
@@ -256,12 +266,12 @@ def check_cluster_id(value: object, argument: str = "resource_id") -> str:
     if not isinstance(value, str):
         raise TypeError(f"{argument} must be a str, not {type(value).__name__}")
     found = _Resource.read(value)
-    if wrong := _wrong_with_cluster_id(found):
+    wrong = _wrong_with_cluster_id(found) if found else "it is not the resource id of a cluster."
+    if found is None or wrong:
         raise UserErrorException(
             f"Invalid {argument} provided: {_shown(value)}: {wrong}", target=argument, details=_cluster_templates()
         )
-    assert found is not None  # noqa: S101 - said above
-    found.check(argument)
+    found.check_strictly(argument)
     return value.strip().rstrip("/")
 
 
@@ -269,9 +279,7 @@ def _cluster_templates() -> list[str]:
     return [f"AKS: {_ID_HEAD}{_AKS_TYPE}/{{cluster}}", f"Arc: {_ID_HEAD}{_ARC_TYPE}/{{cluster}}"]
 
 
-def _wrong_with_cluster_id(found: _Resource | None) -> str | None:
-    if found is None:
-        return "it is not the resource id of a cluster."
+def _wrong_with_cluster_id(found: _Resource) -> str | None:
     if found.type_key == "microsoft.containerservice/connectedclusters":
         return f"an Arc cluster is of {_ARC_TYPE}, although some guides show it under Microsoft.ContainerService."
     if found.type_key not in (_AKS_TYPE.lower(), _ARC_TYPE.lower()):
@@ -293,7 +301,7 @@ def check_identity_id(value: object, argument: str = "identity_ids") -> str:
     found = _Resource.read(text)
     if found is None or found.type_key != _IDENTITY_TYPE.lower() or found.rest:
         _refuse(argument, f"{_shown(text)} is not the id of a user-assigned identity, which is {template}")
-    found.check(argument)
+    found.check_strictly(argument)
     return "/" + text.strip().strip("/")
 
 
