@@ -17,10 +17,14 @@ def masked_copy(error: BaseException) -> BaseException:
     """Return an exception to chain in place of `error`: it reads alike, with secrets masked, and holds nothing of it.
 
     The copy has the type's name, the masked text as its only argument, the notes, the masked causes and contexts (ten
-    at most), and a traceback of the same lines whose frames have no local variables; requests and responses, with
-    their headers, are reachable from it in no way. It is not an instance of the original type.
+    at most), and a traceback of the same lines whose frames have no local variables. Neither its attributes nor its
+    frames lead to the original, its request, or their headers. It is not an instance of the original type.
     """
-    return _copy(error, [])
+    copy = _copy(error, [])
+    del error  # this frame, too, can be reached from the copy, as the caller of those in its traceback
+    for link in _links(copy):
+        _clear_helpers(link.__traceback__)
+    return copy
 
 
 def _copy(error: BaseException, seen: list[BaseException]) -> BaseException:
@@ -39,6 +43,22 @@ def _copy_link(error: BaseException | None, seen: list[BaseException]) -> BaseEx
     if error is None or len(seen) >= _LONGEST_CHAIN or any(error is one for one in seen):
         return None
     return _copy(error, seen)
+
+
+def _links(error: BaseException) -> Iterator[BaseException]:
+    yield error
+    for link in (error.__cause__, error.__context__):
+        if link is not None:
+            yield from _links(link)
+
+
+def _clear_helpers(traceback: types.TracebackType | None) -> None:
+    """Let go of the variables of this module's calls below `masked_copy`; they hold the original's traceback."""
+    for one in _each(traceback):
+        frame = one.tb_frame.f_back
+        while frame is not None and frame.f_globals is globals() and frame.f_code is not masked_copy.__code__:
+            frame.clear()
+            frame = frame.f_back
 
 
 def _type_like(original: type[BaseException]) -> type[Exception]:

@@ -42,7 +42,7 @@ _QUERY_NAMES = frozenset(("t", "c", "s", "h", "sig", "code", "pwd", "passwd", "a
 _USER_INFO = re.compile(r"""((?:(?<=://)|(?<=:\\/\\/))[^/\s?#"'<>@:\\]*+:)[^/\s?#"'<>\\]*@""")
 
 _MEMBER = re.compile(_NAME_END + r"""\\*+["']\s*+:\s*+[bu]?(?=\\*["']|[\[{]|[+-]?\d)""")
-_PAIR = re.compile(_NAME_END + r"""\s{0,3}=(?!=)[ \t]{0,3}""")
+_PAIR = re.compile(rf"(?:{_NAME_END}|(?i:(?<![a-z0-9])sig))\s{{0,3}}=(?!=)[ \t]{{0,3}}")
 _HEADER = re.compile(r"""(?:[A-Za-z][_-]|[a-z](?=[A-Z]))""" + _NAME_END + r""":[ \t]{0,3}""")
 _PASSWORD = re.compile(r"""(?i)\b(?:password|passwd|pwd|passphrase):[ \t]{0,3}""")
 _LIST_VALUE = re.compile(r"""[^;\n"'<>\\]*+""")
