@@ -281,3 +281,14 @@ def _mask_path(here: Any, keys: list[str]) -> None:
         here = here.get(key) if isinstance(here, dict) else None
     if isinstance(here, dict) and here.get(keys[-1]):
         here[keys[-1]] = MASK
+
+
+def reference_rows() -> Iterator[tuple[str, str, str, str, str]]:
+    """The table for people: attribute, wire path, type, notes, meaning."""
+    for field in KUBERNETES_FIELDS:
+        notes = [
+            word
+            for word, holds in (("read-only", field.readonly), ("secret", field.secret), ("compared", field.same))
+            if holds
+        ]
+        yield field.name, field.path, field.type, ", ".join(notes), field.doc

@@ -1,0 +1,101 @@
+"""What README, docs and samples show is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from azureml_k8s import ComputeTarget, KubernetesCompute, _wire
+from azureml_k8s.emulator import Emulator, EmulatorServer
+
+ROOT = Path(__file__).parent.parent
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+
+
+def run(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+        **variables,
+    }
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[EmulatorServer]:
+    with EmulatorServer(Emulator(polls=1)) as server:
+        server.write_config(tmp_path)
+        yield server
+
+
+def test_the_readme_example_runs(capsys):
+    """The first example attaches, waits and detaches as it stands."""
+    exec(compile(BLOCKS[0].replace("provisioning_seconds=2", "polls=1"), "README.md", "exec"), {})
+    assert "Succeeded" in capsys.readouterr().out
+
+
+def test_the_readme_error_example_runs(workspace, emulator, capsys):
+    """The example of errors tells an absent compute from others."""
+    exec(compile(BLOCKS[1], "README.md", "exec"), {"ws": workspace})
+    assert capsys.readouterr().out == "not attached\n"
+    ComputeTarget.attach(workspace, "k8s1", KubernetesCompute.attach_configuration(emulator.aks_id))
+    exec(compile(BLOCKS[1], "README.md", "exec"), {"ws": workspace})
+    assert capsys.readouterr().out == ""
+
+
+def test_the_readme_test_example_passes(tmp_path):
+    """The ten lines that test a user's own script pass."""
+    (tmp_path / "test_readme.py").write_text(BLOCKS[2], encoding="utf-8")
+    done = run("-m", "pytest", "-q", "test_readme.py", cwd=tmp_path)
+    assert "1 passed" in done.stdout, done.stdout
+
+
+def test_the_sample_test_passes(tmp_path):
+    """The sample that shows how to test one's script passes."""
+    sample = str(ROOT / "samples" / "test_my_attach.py")
+    done = run("-m", "pytest", "-q", "--rootdir", str(tmp_path), sample, cwd=tmp_path)
+    assert "4 passed" in done.stdout, done.stdout
+
+
+def test_the_attach_sample_runs_again_and_again(server, tmp_path):
+    """The attach sample finds the config file, attaches, and changes nothing the second time."""
+    for _ in range(2):
+        done = run(str(ROOT / "samples" / "attach.py"), "k8s1", server.emulator.aks_id, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert '"provisioningState": "Succeeded"' in done.stdout
+    assert [request.method for request in server.emulator.requests].count("PUT") == 1
+
+
+def test_the_ci_sample_tells_causes_apart(server, tmp_path):
+    """The CI sample's exit code is 0 as asked, 4 with other settings, 2 without a cluster id."""
+    sample = str(ROOT / "samples" / "ci_job.py")
+    names = {"AML_COMPUTE_NAME": "k8s1", "CLUSTER_RESOURCE_ID": server.emulator.aks_id}
+    assert run(sample, cwd=tmp_path, **names).stdout == "Succeeded\n"
+    assert run(sample, cwd=tmp_path, **names, COMPUTE_NAMESPACE="other").returncode == 4
+    usage = run(sample, cwd=tmp_path, AML_COMPUTE_NAME="k8s1")
+    assert (usage.returncode, usage.stdout) == (2, "")
+    assert "resource_id" in usage.stderr
+
+
+def test_the_notebook_runs(server, tmp_path):
+    """The cells of the sample notebook run in order."""
+    notebook = json.loads((ROOT / "samples" / "attach.ipynb").read_text(encoding="utf-8"))
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    done = run("-c", "\n".join(cells), cwd=tmp_path)
+    assert done.stdout.endswith("detached\n"), done.stderr
+
+
+def test_the_page_of_fields_is_the_table():
+    """docs/fields.md says what the code goes by; scripts/write_fields.py writes it."""
+    page = (ROOT / "docs" / "fields.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert rows == [f"| `{n}` | `{p}` | `{t}` | {notes} | {doc} |" for n, p, t, notes, doc in _wire.reference_rows()]
