@@ -13,7 +13,7 @@ COVERAGE = --cov --cov-branch --cov-report=term:skip-covered
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format lint types contracts test-lowest test-newest test-dist test-peers bench clean
+.PHONY: help demo test check format lint types contracts test-lowest test-newest test-dist test-coinstall test-peers bench clean
 
 help: ## Show this list.
 	@echo "Needs Python 3.11 or newer (now: PYTHON=$(PYTHON))."
@@ -51,6 +51,10 @@ test-newest: ## Run the tests on the newest Python of this machine, warnings as 
 
 test-dist: $(VENV)/.with-dev ## Build the wheel and the sdist, check them, and test the wheel as installed.
 	@PYTHON=$(BIN)/python scripts/test_dist.sh $(ARGS)
+
+test-coinstall: ## Resolve this package together with others that people have (dry runs).
+	@$(NEED_PYTHON)
+	@PYTHON=$(PYTHON) scripts/test_coinstall.sh
 
 test-peers: $(VENV)/.with-test ## Let the official SDKs and TensorFlow, each in its own environment, use what we offer.
 	@$(BIN)/python tests/peers/run.py

@@ -181,9 +181,9 @@ def test_state_survives_a_restart(start: Start, tmp_path: Path) -> None:
         (["--seed", "absent.yaml"], "absent.yaml"),
     ],
 )
-def test_wrong_options_are_usage_errors(run: Run, tmp_path: Path, args: list[str], said: str) -> None:
+def test_wrong_options_are_usage_errors(run: Run, args: list[str], said: str) -> None:
     """A wrong option ends with 2 before anything listens; stderr names it, stdout is empty."""
-    done = run("emulator", *args, cwd=tmp_path)
+    done = run("emulator", *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert "Traceback" not in done.stderr

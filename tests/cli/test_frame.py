@@ -12,7 +12,8 @@ from collections.abc import Callable
 import click
 import pytest
 
-from azureml_k8s import __version__, exceptions
+from azureml_k8s import exceptions
+from azureml_k8s._version import __version__
 from azureml_k8s.cli import demo, main
 from azureml_k8s.cli.exit_codes import ExitCode, exit_code_of
 
