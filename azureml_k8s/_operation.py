@@ -220,8 +220,10 @@ class Wait:
         return self._session.send_once(Request("GET", url, is_ours=is_ours), time_left_s=left_s)
 
     def _is_lost(self, failed: RequestFailed) -> bool:
-        status = failed.outcome.status or 0
-        return 400 <= status < 500 and not failed.outcome.is_passing
+        """Whether the operation URL is of no more use: refused, or failing again and again."""
+        if failed.outcome.is_passing:
+            return failed.outcome.status != 429 and self._trouble.count >= _retry.MAX_REPEATS
+        return 400 <= (failed.outcome.status or 0) < 500
 
     def _goes_on(self, answer: Answer) -> bool:
         """Whether the operation's own answer says that it runs; raises when it says that it failed."""
@@ -267,7 +269,7 @@ class Wait:
         """The compute's read was refused: done, or not yet there, or an error."""
         if not isinstance(failed.error, NotFoundException):
             raise self._explained(failed.error) from failed.error.__cause__
-        if self._is_removal:
+        if self._is_removal or (self._pending is None and self._state == "Deleting"):
             return True
         if self._was_seen:
             raise failed.error from None
