@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -84,7 +85,7 @@ class Fault:
             return False
         if callable(self.match):
             return self.match(request)
-        return self.match is None or self.match.lower() in request.target.lower()
+        return _holds(self.match, request)
 
 
 @dataclass
@@ -96,6 +97,7 @@ class Faults:
 
     pace: Pace
     operations: Operations
+    clock: Callable[[], float]
     _script: list[Fault] = field(default_factory=list)
 
     def add(
@@ -186,6 +188,19 @@ class Faults:
         """Answer the next ``times`` requests with 429 and this Retry-After."""
         return self.add(match, times=times, status=429, headers={"Retry-After": f"{retry_after_s:g}"})
 
+    def throttle_for(self, seconds: float, match: Match = None) -> Fault:
+        """Answer 429 until so many seconds have passed on the service's clock; Retry-After says what is left."""
+        ends_s = self.clock() + seconds
+
+        def is_early(request: RecordedRequest) -> bool:
+            return self.clock() < ends_s and (match(request) if callable(match) else _holds(match, request))
+
+        def tell(reply: Reply) -> Reply:
+            left_s = max(1, math.ceil(ends_s - self.clock()))
+            return replace(reply, headers={**reply.headers, "Retry-After": str(left_s)})
+
+        return self.add(is_early, every=1, status=429, edit=tell)
+
     def unauthorized_once(self, match: Match = None, *, claims: str | None = None) -> Fault:
         """Refuse the next token, with a claims challenge if ``claims`` (JSON) is given."""
         challenge = 'Bearer authorization_uri="https://login.microsoftonline.com/", error="invalid_token"'
@@ -251,6 +266,10 @@ class Faults:
             self.pace.polls, self.pace.provisioning_seconds = polls, None
         if seconds is not None:
             self.pace.provisioning_seconds = seconds
+
+
+def _holds(match: str | None, request: RecordedRequest) -> bool:
+    return match is None or match.lower() in request.target.lower()
 
 
 def _is_write(request: RecordedRequest) -> bool:

@@ -14,7 +14,7 @@ from azureml_k8s.emulator.service import Emulator
 if TYPE_CHECKING:
     import pytest
 
-    from azureml_k8s import Workspace
+    from azureml_k8s.workspace import Workspace
 
 __all__ = ["HttpEmulator", "InProcessEmulator"]
 
@@ -38,18 +38,19 @@ class InProcessEmulator(Emulator):
 
     def workspace(self, **settings: Any) -> Workspace:
         """Return the default workspace; sends nothing. ``settings`` are `Workspace`'s keyword arguments."""
-        from azureml_k8s import Cloud, Workspace
+        from azureml_k8s.clouds import Cloud
+        from azureml_k8s.workspace import Workspace
 
         given: dict[str, Any] = {"cloud": Cloud.emulator(self.url), **self._defaults(), **settings}
         return Workspace(self.subscription_id, self.resource_group, self.workspace_name, **given)
 
     def take_over(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         """Let every workspace made from now on talk to this emulator, and move to a folder with a config file."""
-        from azureml_k8s import Workspace
+        from azureml_k8s.workspace import Workspace
 
         # The defaults of the keyword-only arguments: so a script's own Workspace.from_config() is led here too.
-        for name, value in self._defaults().items():
-            monkeypatch.setitem(Workspace.__init__.__kwdefaults__, name, value)
+        old = Workspace.__init__.__kwdefaults__ or {}
+        monkeypatch.setattr(Workspace.__init__, "__kwdefaults__", {**old, **self._defaults()})
         self.config_file = write_config_file(folder, self, self.url)
         monkeypatch.chdir(folder)
 
@@ -83,7 +84,8 @@ class HttpEmulator(Emulator):
 
     def workspace(self, **settings: Any) -> Workspace:
         """Return the default workspace; sends nothing. ``settings`` are `Workspace`'s keyword arguments."""
-        from azureml_k8s import Cloud, Workspace
+        from azureml_k8s.clouds import Cloud
+        from azureml_k8s.workspace import Workspace
 
         given: dict[str, Any] = {"cloud": Cloud.emulator(self.url), "clock": self.clock, "sleep": self.clock.sleep}
         return Workspace(self.subscription_id, self.resource_group, self.workspace_name, **{**given, **settings})

@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import io
 import ipaddress
+import logging
 import socket
 import ssl
 import struct
@@ -25,6 +26,7 @@ from azureml_k8s.emulator.service import MAX_BODY_BYTES, Emulator
 
 __all__ = ["EmulatorServer"]
 
+_log = logging.getLogger(__name__)
 _PIECE_BYTES = 256
 _IDLE_S = 60.0
 
@@ -212,12 +214,19 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # what follows on the connection cannot be told from the body
             self._send(refusal.reply)
             return
-        reply = self.server.emulator.handle(self.command, self._url(), dict(self.headers.items()), body)
+        reply = self._handled(body)
         if reply.delay_s:
             time.sleep(reply.delay_s)
         if self.server.log:
             self.server.log(_line(self.command, self.path, reply, (time.perf_counter() - began_s) * 1_000))
         self._send(reply)
+
+    def _handled(self, body: bytes) -> Reply:
+        try:
+            return self.server.emulator.handle(self.command, self._url(), dict(self.headers.items()), body)
+        except Exception as error:
+            _log.exception("the emulator cannot answer %s", self.command)
+            return arm_refusal(500, "EmulatorDefect", f"The emulator failed: {type(error).__name__}.").reply
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding"):
@@ -269,6 +278,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         socket.socket.close(self.connection)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answer what is no HTTP request in the shape of every other error."""
+        del explain
+        self.close_connection = True
+        text = (message or http.client.responses.get(code, "")).encode("ascii", "replace").decode()[:200]
+        self._send(arm_refusal(code, "BadRequest", f"The request cannot be read: {text}").reply)
+        self.wfile.flush()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing; the server's own log has a line per request."""

@@ -66,7 +66,7 @@ class Emulator:
         self._operations = Operations(self.world, self._time, self._verdict)
         if kept:
             self._operations.load(kept.operations)
-        self.faults = Faults(self.pace, self._operations)
+        self.faults = Faults(self.pace, self._operations, clock)
         self.requests: list[RecordedRequest] = []
 
     @property
@@ -130,9 +130,7 @@ class Emulator:
         with self._lock:
             self._record(request)
             reply = self._answered(request)
-            if self._state and request.method not in ("HEAD", "OPTIONS"):
-                self._state.save(self.world, self._operations)
-        return reply
+            return self._kept(reply)
 
     def fail_next(self, code: str, message: str = "The emulator was told to fail.", *, operation: bool = True) -> None:
         """Let the next accepted write end as Failed, or refuse it; `Faults.fail_next` has more."""
@@ -141,6 +139,15 @@ class Emulator:
     def provisioning(self, *, polls: int | None = None, seconds: float | None = None) -> None:
         """Set how long the operations to come take: reads until they are over, or seconds."""
         self.faults.provisioning(polls=polls, seconds=seconds)
+
+    def _kept(self, reply: Reply) -> Reply:
+        if self._state is None:
+            return reply
+        try:
+            self._state.save(self.world, self._operations)
+        except OSError as error:
+            return arm_refusal(500, "StateFileNotWritten", f"The state file cannot be written: {error}.").reply
+        return reply
 
     def _answered(self, request: RecordedRequest) -> Reply:
         striking = self.faults.striking(request)

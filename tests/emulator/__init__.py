@@ -1,0 +1,1 @@
+"""Tests of the emulated service by itself, without the client."""
