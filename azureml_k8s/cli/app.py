@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from azureml_k8s._secrets import mask_text
 from azureml_k8s._version import __version__
 from azureml_k8s.cli.exit_codes import ExitCode, exit_code_of
 from azureml_k8s.exceptions import ComputeTargetException
@@ -116,11 +117,12 @@ def run(args: Sequence[str] | None = None) -> int:
 def _report(error: Exception) -> int:
     """Tell of an error on stderr: what the library says as it is, anything else as a fault of ours."""
     if logging.getLogger("azureml_k8s").isEnabledFor(logging.DEBUG):
-        traceback.print_exception(error)
+        text = "".join(traceback.format_exception(error)).rstrip()
     elif isinstance(error, (ComputeTargetException, OSError)):
-        _say(f"error: {error}")
+        text = f"error: {error}"
     else:
-        _say(f"error: {type(error).__name__}: {error}\n  azureml-k8s -vv shows where it comes from.")
+        text = f"error: {type(error).__name__}: {error}\n  azureml-k8s -vv shows where it comes from."
+    _say(mask_text(text))
     return exit_code_of(error)
 
 

@@ -188,6 +188,16 @@ def test_very_verbose_shows_the_traceback(fail_with: Fail, capsys: pytest.Captur
     assert "RuntimeError: boom" in err
 
 
+@pytest.mark.parametrize("flags", [[], ["-vv"]])
+def test_a_secret_in_an_error_is_masked(fail_with: Fail, capsys: pytest.CaptureFixture[str], flags: list[str]) -> None:
+    """Neither the sentence nor the traceback of an unforeseen error shows a token that stands in it."""
+    fail_with(RuntimeError("sent Authorization: Bearer eyJhbGciOi.eyJzdWIiOi.c2lnbmF0dXJl"))
+    main([*flags, "demo"])
+    err = capsys.readouterr().err
+    assert "RuntimeError: sent" in err
+    assert "c2lnbmF0dXJl" not in err
+
+
 def test_ctrl_c_ends_with_130(fail_with: Fail, capsys: pytest.CaptureFixture[str]) -> None:
     """Ctrl-C ends the command with the code that shells expect, and a word instead of a traceback."""
     fail_with(KeyboardInterrupt())
