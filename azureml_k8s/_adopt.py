@@ -36,10 +36,13 @@ def adopt(workspace: object) -> Workspace:
             "workspace must be an azureml_k8s.Workspace, an azureml.core.Workspace or an azure.ai.ml.MLClient, not"
             f" {'the class ' + workspace.__name__ if isinstance(workspace, type) else type(workspace).__name__}"
         )
-    with _lock:
-        if workspace not in _adopted:
-            _adopted[workspace] = _translate(workspace)
-        return _adopted[workspace]
+    try:
+        with _lock:
+            if workspace not in _adopted:
+                _adopted[workspace] = _translate(workspace)
+            return _adopted[workspace]
+    except TypeError:  # it can't be a key: no hash, or no weak references
+        return _translate(workspace)
 
 
 def _translate(theirs: Any) -> Workspace:
