@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import re
 import threading
 import time
@@ -19,13 +18,14 @@ from azureml_k8s.exceptions import AuthenticationException
 
 _log = get_logger(__name__)
 
+# Azure's own libraries give the token they cache until so long before its end, and a new one from then on.
 _AHEAD_S = 300.0
-"""Azure's own libraries renew this long before the end; with less left, they stop giving the token they cache."""
 _SHORT_LIFE_SHARE = 0.8
 _UNKNOWN_LIFE_S = 300.0
 _LONGEST_LIFE_S = 24 * 3600.0
 _FAILURE_HOLDS_S = 5.0
 _RETRY_AHEAD_S = 30.0
+_LONGEST_TEXT = 2000
 
 _TOKEN = re.compile(r"[\x21-\x7e]+", re.ASCII)
 _BEARER = re.compile(r"Bearer +(.*)", re.IGNORECASE | re.DOTALL)
@@ -102,13 +102,11 @@ class TokenSource:
         Raises:
             AuthenticationException: The credential gave no usable token; its own error is the cause, masked.
         """
-        held = self._held
-        if held and self._clock() < held.renew_at_s:
-            return held.text
-        lives = held is not None and self._clock() < held.ends_at_s
-        # While another thread renews, a token that still lives is better than waiting for it.
-        if not self._lock.acquire(blocking=not lives):
-            assert held is not None  # noqa: S101 - it lives
+        held, now_s = self._held, self._clock()
+        if held is None or now_s >= held.ends_at_s:
+            self._lock.acquire()
+        elif now_s < held.renew_at_s or not self._lock.acquire(blocking=False):
+            # Where another thread is renewing already, a token that still lives is better than waiting for it.
             return held.text
         try:
             return self._current()
@@ -183,7 +181,7 @@ class TokenSource:
 
 def failure_of(credential: object, error: Exception) -> AuthenticationException:
     """Turn a credential's own error into ours: its text masked, the remedy added where the error is known."""
-    text = mask_text(str(error)).strip() or type(error).__name__
+    text = mask_text(str(error)).strip()[:_LONGEST_TEXT] or type(error).__name__
     return AuthenticationException(
         f"{_kind(credential)} gave no token: {text}", masked_copy(error), remedy=remedy_for(text)
     )
@@ -208,11 +206,10 @@ def _kind(credential: object) -> str:
 
 def _life_s(expires_on: object, now_s: float) -> float:
     """Seconds until the end; 5 minutes where the credential does not say or says nonsense, a day at most."""
-    if isinstance(expires_on, bool) or not isinstance(expires_on, int | float):
+    if isinstance(expires_on, bool) or not isinstance(expires_on, int | float) or not expires_on > now_s:
         return _UNKNOWN_LIFE_S
-    if math.isnan(expires_on) or expires_on <= now_s:
-        return _UNKNOWN_LIFE_S
-    return min(expires_on - now_s, _LONGEST_LIFE_S)
+    # Compared before it is subtracted: an absurdly large int does not fit a float.
+    return _LONGEST_LIFE_S if expires_on > now_s + _LONGEST_LIFE_S else expires_on - now_s
 
 
 def _check_token(text: object, credential: object) -> None:
