@@ -18,6 +18,7 @@ __all__ = ["read_error", "read_error_value", "report_text"]
 
 _BODY_LENGTH = 500
 _ID_LENGTH = 200
+_TARGET_LENGTH = 1_000
 
 
 def read_error(
@@ -98,7 +99,7 @@ def _report(
         codes=codes_in(said),
         message=message,
         details=details_in(said, message),
-        target=said.find_target(),
+        target=tidy(said.find_target(), _TARGET_LENGTH) or None,
         request_id=tidy(request_id, _ID_LENGTH) or None,
         correlation_id=tidy(correlation_id, _ID_LENGTH) or None,
         client_request_id=tidy(client_request_id, _ID_LENGTH) or None,

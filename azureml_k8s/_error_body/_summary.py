@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 from azureml_k8s._error_body._said import Said
 from azureml_k8s._error_body._text import tidy
@@ -20,9 +22,12 @@ _SAYS_NOTHING = re.compile(
 
 def message_in(said: Said) -> str | None:
     """Return the innermost sentence of the most telling branch that says more than that there was an error."""
-    sentences = list(_inside_out(said))
-    telling = (one for one in sentences if not _SAYS_NOTHING.fullmatch(one))
-    return next(telling, None) or next(iter(sentences), None)
+    innermost = None
+    for sentence in _inside_out(said):
+        if not _SAYS_NOTHING.fullmatch(sentence):
+            return sentence
+        innermost = innermost or sentence
+    return innermost
 
 
 def details_in(said: Said, message: str | None) -> tuple[str, ...]:
@@ -30,10 +35,12 @@ def details_in(said: Said, message: str | None) -> tuple[str, ...]:
     shown = {_gist(message or "")}
     details: list[str] = []
     for one in said.walk():
-        code = f"{tidy(one.codes[-1], _CODE_LENGTH)}: " if one.codes else ""
+        code = f"{_code(one.codes[-1])}: " if one.codes else ""
         for lead, text in [*((code, text) for text in one.texts), *(("", note) for note in one.notes)]:
+            if len(details) == _MOST_DETAILS:
+                return tuple(details)
             sentence = tidy(text, _MESSAGE_LENGTH)
-            if sentence and _gist(sentence) not in shown and len(details) < _MOST_DETAILS:
+            if sentence and _gist(sentence) not in shown:
                 shown.add(_gist(sentence))
                 details.append(lead + sentence)
     return tuple(details)
@@ -41,14 +48,19 @@ def details_in(said: Said, message: str | None) -> tuple[str, ...]:
 
 def codes_in(said: Said) -> tuple[str, ...]:
     """Return the codes, outermost first, each once."""
-    codes = (tidy(code, _CODE_LENGTH) for one in said.walk() for code in one.codes)
-    return tuple(dict.fromkeys(filter(None, codes)))[:_MOST_CODES]
+    codes = (_code(code) for one in said.walk() for code in one.codes)
+    return tuple(islice(dict.fromkeys(filter(None, codes)), _MOST_CODES))
 
 
-def _inside_out(said: Said) -> list[str]:
-    sentences = [sentence for child in said.children for sentence in _inside_out(child)]
+def _inside_out(said: Said) -> Iterator[str]:
+    for child in said.children:
+        yield from _inside_out(child)
     own = (tidy(text, _MESSAGE_LENGTH) for text in reversed(said.texts) if text.strip() not in said.codes)
-    return sentences + [sentence for sentence in own if sentence]
+    yield from filter(None, own)
+
+
+def _code(code: str) -> str:
+    return "".join(tidy(code, _CODE_LENGTH).split())
 
 
 def _gist(text: str) -> str:
