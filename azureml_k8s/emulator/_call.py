@@ -91,6 +91,7 @@ class Call:
         return self.operations.start(
             kind,
             compute,
+            location=str(self.workspace["location"]),  # the workspace's, whatever the compute's body says
             api_version=self.request.api_version() or "",
             reads=self.pace.polls,
             seconds=self.pace.provisioning_seconds,

@@ -105,13 +105,14 @@ class Operations:
         kind: Kind,
         compute: Json,
         *,
+        location: str,
         api_version: str,
         reads: int,
         seconds: float | None,
         planned: Failure | None = None,
     ) -> Operation:
         """Begin an operation on a compute. A finished one stays readable."""
-        operation = Operation(kind, str(compute["id"]), str(compute["location"]).replace(" ", "").lower())
+        operation = Operation(kind, str(compute["id"]), location.replace(" ", "").lower())
         operation.query = urlencode({"api-version": api_version, "service": "new", **_signature(self._time.ticks())})
         operation.planned = planned
         if seconds is None:

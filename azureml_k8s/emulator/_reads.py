@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from azureml_k8s.emulator import _bodies, _ids
-from azureml_k8s.emulator._answers import arm_refusal
+from azureml_k8s.emulator._answers import arm_refusal, not_emulated
 from azureml_k8s.emulator._call import Call
 from azureml_k8s.emulator._http import Json, Reply, json_reply
 
@@ -152,7 +152,7 @@ def role_assignments(call: Call) -> Reply:
     scope = "/" + "/".join(call.request.segments[:-3])
     wanted = _PRINCIPAL.fullmatch(call.request.parameter("$filter") or "")
     if call.request.parameter("$filter") and wanted is None:
-        raise arm_refusal(400, "BadFilter", "Only the filter principalId eq {id} is supported.")
+        raise not_emulated(call.request)
     found = call.world.under(f"/subscriptions/{call.params['subscription']}", "Microsoft.Authorization/roleAssignments")
     reached = [one for one in found if f"{_ids.key(scope)}/".startswith(f"{_ids.key(one['properties']['scope'])}/")]
     if wanted is not None:

@@ -283,6 +283,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer what is no HTTP request in the shape of every other error."""
         del explain
         self.close_connection = True
+        self.request_version = "HTTP/1.1"  # what cannot be read counts as HTTP/0.9, which has no status line
         text = (message or http.client.responses.get(code, "")).encode("ascii", "replace").decode()[:200]
         self._send(arm_refusal(code, "BadRequest", f"The request cannot be read: {text}").reply)
         self.wfile.flush()
