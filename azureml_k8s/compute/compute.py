@@ -14,7 +14,7 @@ from azureml_k8s._secrets import get_logger
 from azureml_k8s.compute import _body
 from azureml_k8s.compute._progress import Printer
 from azureml_k8s.compute._status import KubernetesComputeStatus
-from azureml_k8s.exceptions import ComputeTargetException, UserErrorException
+from azureml_k8s.exceptions import ComputeTargetException, OperationFailedException, UserErrorException
 
 if TYPE_CHECKING:
     from azureml_k8s.compute.kubernetescompute import KubernetesCompute
@@ -82,6 +82,7 @@ class ComputeTarget:
     """
 
     _types: ClassVar[dict[str, builtins.type[ComputeTarget]]] = {}
+    _compute_type: ClassVar[str | None] = None  # of classes that are for one type
     _workspace: Workspace
     _reading: _wire.Reading
     _name: str
@@ -89,6 +90,7 @@ class ComputeTarget:
 
     def __init_subclass__(cls, compute_type: str | None = None) -> None:
         if compute_type:
+            cls._compute_type = compute_type
             ComputeTarget._types[compute_type.casefold()] = cls
 
     def __new__(cls, workspace: Workspace, name: str) -> ComputeTarget:
@@ -102,9 +104,9 @@ class ComputeTarget:
         reading = _wire.Reading(body)
         compute_type = reading.text(_wire.COMPUTE_TYPE)
         found = ComputeTarget._types.get((compute_type or "").casefold(), ComputeTarget)
-        if not issubclass(cls, found) and not issubclass(found, cls):
+        if cls._compute_type and (compute_type or "").casefold() != cls._compute_type.casefold():
             raise ComputeTargetException(
-                f"compute {name or reading.text(_wire.NAME)} is of type {compute_type}, not Kubernetes",
+                f"compute {name or reading.text(_wire.NAME)} is of type {compute_type}, not {cls._compute_type}",
                 target=name,
                 remedy="ComputeTarget(workspace, name) reads computes of every type.",
             )
@@ -318,6 +320,11 @@ class ComputeTarget:
         )
         try:
             final = wait.run(limit_s)
+        except OperationFailedException as error:
+            self._add_what_was_replaced(error)
+            if printer:
+                printer.end(error.last_state or _states.UNKNOWN)
+            raise
         finally:
             if wait.last_body is not None:
                 self._reading = _wire.Reading(wait.last_body)
@@ -327,6 +334,9 @@ class ComputeTarget:
         if printer:
             printer.end(_states.SUCCEEDED)
         _log.info("%s: %s", self.name, "gone" if final is None else self.provisioning_state)
+
+    def _add_what_was_replaced(self, error: OperationFailedException) -> None:
+        """Let the error carry what this object's attach has replaced, if it has."""
 
     def _check_settings(self) -> None:
         """Raise if the compute is not what this object asked for; a target that was only read asked for nothing."""

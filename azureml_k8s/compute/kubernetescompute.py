@@ -12,7 +12,7 @@ from azureml_k8s.compute import _attach, _body
 from azureml_k8s.compute._configuration import Difference, KubernetesComputeAttachConfiguration, differences
 from azureml_k8s.compute._status import KubernetesComputeStatus
 from azureml_k8s.compute.compute import ComputeTarget, _checked_timeout
-from azureml_k8s.exceptions import ComputeTargetException, ConflictException
+from azureml_k8s.exceptions import ComputeTargetException, ConflictException, OperationFailedException
 
 if TYPE_CHECKING:
     from azureml_k8s.workspace import Workspace
@@ -59,16 +59,11 @@ class KubernetesCompute(ComputeTarget, compute_type="Kubernetes"):
         cls, workspace: Workspace, name: str, configuration: object, *, replace: bool, replace_timeout_s: float
     ) -> KubernetesCompute:
         ours, name = adopt(workspace), _arm.check_part("name", name)
-        if not isinstance(configuration, KubernetesComputeAttachConfiguration):
-            raise TypeError(
-                "attach_configuration must come from KubernetesCompute.attach_configuration(), and is a"
-                f" {type(configuration).__name__}"
-            )
-        limit_s = _checked_timeout(replace_timeout_s)
-        attached = _attach.Attachment(ours, name, configuration).run(replace=bool(replace), replace_timeout_s=limit_s)
+        asked, limit_s = _check_configuration(configuration), _checked_timeout(replace_timeout_s)
+        attached = _attach.Attachment(ours, name, asked).run(replace=bool(replace), replace_timeout_s=limit_s)
         target = KubernetesCompute._of(ours, attached.body, name)
         assert isinstance(target, KubernetesCompute)  # noqa: S101 - the type was checked, or is what was sent
-        target._pending, target._asked, target._replaced = attached.pending, configuration, attached.replaced
+        target._pending, target._asked, target._replaced = attached.pending, asked, attached.replaced
         return target
 
     @classmethod
@@ -95,8 +90,9 @@ class KubernetesCompute(ComputeTarget, compute_type="Kubernetes"):
         Raises:
             NotFoundException: There is no such compute.
         """
-        ours = adopt(workspace)
-        body = _body.read(ours, _arm.check_part("name", name))
+        ours, name = adopt(workspace), _arm.check_part("name", name)
+        _check_configuration(attach_configuration)
+        body = _body.read(ours, name)
         KubernetesCompute._of(ours, body, name)
         return differences(attach_configuration, body)
 
@@ -166,6 +162,9 @@ class KubernetesCompute(ComputeTarget, compute_type="Kubernetes"):
             remedy="Use detach(), which removes the compute from the workspace and leaves the cluster.",
         )
 
+    def _add_what_was_replaced(self, error: OperationFailedException) -> None:
+        error.old_configuration = self._replaced
+
     def _check_settings(self) -> None:
         """Raise if the service now holds something else than was asked: somebody else's PUT, or an ignored field."""
         if self._asked is None:
@@ -181,3 +180,11 @@ class KubernetesCompute(ComputeTarget, compute_type="Kubernetes"):
                 remedy="Somebody else may have attached the same name, or the service ignores the setting."
                 " See who, then attach with replace=True or under another name.",
             )
+
+
+def _check_configuration(value: object) -> KubernetesComputeAttachConfiguration:
+    if isinstance(value, KubernetesComputeAttachConfiguration):
+        return value
+    raise TypeError(
+        f"attach_configuration must come from KubernetesCompute.attach_configuration(), and is a {type(value).__name__}"
+    )
