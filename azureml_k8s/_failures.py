@@ -65,11 +65,14 @@ def refused(answer: Answer, cloud: Cloud) -> RequestFailed:
     """The service (or something before it) answered with another status than 2xx."""
     if 300 <= answer.status < 400:
         return _redirected(answer, cloud)
-    report = _report_of(answer)
-    error = _class_for(report)(
-        report_text(report), report=report, remedy=remedy_for(report), retry_after_s=answer.retry_after_s
-    )
-    return RequestFailed(Outcome(Fault.STATUS, answer.status, answer.retry_after_s), error)
+    report, outcome = _report_of(answer), Outcome(Fault.STATUS, answer.status, answer.retry_after_s)
+    kind = _class_for(report)
+    if outcome.is_refusal:
+        kind = ThrottledException
+    elif kind is NotFoundException and "html" in answer.content_type:
+        kind = ServiceException  # a proxy's page says nothing of the compute, and gone may mean done
+    error = kind(report_text(report), report=report, remedy=remedy_for(report), retry_after_s=answer.retry_after_s)
+    return RequestFailed(outcome, error)
 
 
 def _redirected(answer: Answer, cloud: Cloud) -> RequestFailed:

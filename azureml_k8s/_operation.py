@@ -141,6 +141,7 @@ class Wait:
         self._began_s = session.clock()
         self._started_s = pending.started_s if pending else self._began_s
         self._was_seen = pending is None
+        self._absent_since_s: float | None = None
         self._settled_since_s: float | None = None
         self._trouble = _Trouble()
         self._headers: Mapping[str, str] = pending.headers if pending else {}
@@ -157,7 +158,8 @@ class Wait:
             ComputeTargetException: Reading went wrong for good.
         """
         deadline_s = None if timeout_s is None else self._began_s + timeout_s
-        due_s = self._started_s + (self._pending.first_look_s if self._pending else 0.0)
+        first_s = self._pending.first_look_s if self._pending else 0.0
+        due_s = self._started_s + (first_s if deadline_s is not None else min(first_s, self._session.max_wait_s))
         while True:
             is_last = self._sleep_until(due_s, deadline_s)
             over, body, retry_after_s = self._look_safely(deadline_s)
@@ -165,7 +167,7 @@ class Wait:
                 return body
             if is_last or (deadline_s is not None and self._session.clock() >= deadline_s):
                 raise self._timed_out(timeout_s)
-            pause_s = self._pause_s(retry_after_s)
+            pause_s = self._pause_s(retry_after_s, has_deadline=deadline_s is not None)
             if self._trouble.count:
                 _log.warning("%s: the next look is in %.1f s", self._name, pause_s)
             due_s = self._session.clock() + pause_s
@@ -178,9 +180,11 @@ class Wait:
             self._session.sleep(until_s - now_s)
         return deadline_s is not None and due_s >= deadline_s
 
-    def _pause_s(self, retry_after_s: float | None) -> float:
+    def _pause_s(self, retry_after_s: float | None, *, has_deadline: bool) -> float:
         jitter = self._session.jitter()
         elapsed_s = self._session.clock() - self._started_s
+        if retry_after_s is not None and not has_deadline:  # a look before its time harms nothing, a hang does
+            retry_after_s = min(retry_after_s, self._session.max_wait_s)
         pause_s = _retry.poll_pause_s(elapsed_s=elapsed_s, retry_after_s=retry_after_s, jitter=jitter)
         if self._trouble.count:
             pause_s = max(pause_s, _retry.backoff_s(self._trouble.count, jitter=jitter))
@@ -200,6 +204,7 @@ class Wait:
         return over, body, retry_after_s
 
     def _look(self, deadline_s: float | None) -> tuple[bool, Mapping[str, Any] | None, float | None]:
+        asked_s = None
         if self._url:
             try:
                 answer = self._read(self._url, deadline_s, is_ours=False)
@@ -211,9 +216,11 @@ class Wait:
                 )
                 self._url = None
             else:
+                asked_s = answer.retry_after_s
                 if self._goes_on(answer):
-                    return False, None, answer.retry_after_s
-        return self._look_at_compute(deadline_s)
+                    return False, None, asked_s
+        over, body, retry_after_s = self._look_at_compute(deadline_s)
+        return over, body, retry_after_s if asked_s is None else max(asked_s, retry_after_s or 0.0)
 
     def _read(self, url: str, deadline_s: float | None, *, is_ours: bool = True) -> Answer:
         left_s = None if deadline_s is None else max(LAST_LOOK_S, deadline_s - self._session.clock())
@@ -238,7 +245,7 @@ class Wait:
             self._url = None
             return False
         if word in _states.RUNNING:
-            self._state = word if word != _states.IN_PROGRESS else self._state
+            self._note_state(word if word != _states.IN_PROGRESS else self._state)
             return True
         return False  # no status or a strange one: the compute's own state decides, this time
 
@@ -248,6 +255,8 @@ class Wait:
             data = self._read(self._session.url(self._path), None).data
         except (RequestFailed, ComputeTargetException):
             return None
+        if isinstance(data, dict) and isinstance(data.get("properties"), dict):
+            self.last_body = data
         errors = _wire.ERRORS.raw(data) if isinstance(data, dict) else None
         return errors if isinstance(errors, list) else None
 
@@ -261,7 +270,7 @@ class Wait:
         data = answer.data
         if not isinstance(data, dict) or not isinstance(data.get("properties"), dict):
             raise RequestFailed(_retry.Outcome(_retry.Fault.FOREIGN), _failures.no_compute(self._name))
-        self._was_seen, self.last_body = True, data
+        self._was_seen, self._absent_since_s, self.last_body = True, None, data
         self._headers = answer.headers
         return self._judge(data), data, answer.retry_after_s
 
@@ -273,7 +282,9 @@ class Wait:
             return True
         if self._was_seen:
             raise failed.error from None
-        if self._session.clock() - self._started_s < APPEARANCE_GRACE_S:
+        now_s = self._session.clock()
+        self._absent_since_s = now_s if self._absent_since_s is None else self._absent_since_s
+        if now_s - self._absent_since_s < APPEARANCE_GRACE_S:
             return False
         error = NotFoundException(
             f"the service accepted compute {self._name}, but it never appeared",
@@ -286,7 +297,7 @@ class Wait:
         """Whether the compute's own state is the end."""
         raw = _wire.STATE.raw(body)
         state = _states.canonical(raw)
-        self._state = state
+        self._note_state(state)
         if not _states.is_end(raw):
             self._settled_since_s = None
             return False
@@ -296,6 +307,11 @@ class Wait:
         if state in _states.FAILED:
             raise self._failed(state, None, _wire.ERRORS.raw(body))
         return True
+
+    def _note_state(self, state: str) -> None:
+        if state != self._state:
+            _log.info("compute %s: %s", self._name, state)
+        self._state = state
 
     def _check_removal(self, body: Mapping[str, Any]) -> None:
         now_s = self._session.clock()

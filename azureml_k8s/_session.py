@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _log = get_logger(__name__)
 
+#: More pages than any workspace has; a list that goes on for ever must not hang.
+_MOST_PAGES = 10_000
+
 
 class UnsettledError(Exception):
     """A PUT or DELETE ended so that the service may have done it. Internal: whoever sent it looks what is there.
@@ -81,6 +84,8 @@ class Session:
         while url:
             if url in seen:
                 raise UnreachableException("the list's next link was already followed; the list would never end")
+            if len(seen) >= _MOST_PAGES:
+                raise UnreachableException(f"the list has more than {_MOST_PAGES} pages; it can't be read to its end")
             seen.add(url)
             page = self.send(Request("GET", url, is_ours=is_ours)).data
             items = page.get("value") if isinstance(page, dict) else None
@@ -94,7 +99,11 @@ class Session:
             return None
         if not isinstance(link, str):
             raise UnreachableException("the list's next link is no text; the list can't be read to its end")
-        return self.trusted(urljoin(url, link), "the list's next link")
+        try:
+            joined = urljoin(url, link)
+        except ValueError:
+            joined = link  # no URL at all, which `trusted` says
+        return self.trusted(joined, "the list's next link")
 
     def trusted(self, url: str, what: str) -> str:
         """The URL, if it is the cloud's; nothing is ever sent elsewhere.
@@ -123,14 +132,15 @@ class Session:
             try:
                 return self.send_once(request, time_left_s=left_s)
             except _failures.RequestFailed as failed:
-                pause_s = self._pause_s(failed.outcome, tries, left_s)
-                if _is_unsettled(request, failed.outcome):
-                    after = tries.after(failed.outcome, pause_s or 0.0)
-                    raise UnsettledError(pause_s, after, failed.error) from failed.error
-                if pause_s is None:
-                    raise failed.error from failed.error.__cause__
-                self.nap(pause_s, failed.outcome, request)
-                tries = tries.after(failed.outcome, pause_s)
+                outcome, error = failed.outcome, failed.error
+            pause_s = self._pause_s(outcome, tries, left_s)
+            if _is_unsettled(request, outcome):
+                raise UnsettledError(pause_s, tries.after(outcome, pause_s or 0.0), error)
+            if pause_s is None:
+                error.operation_may_run = _may_be_done(request, outcome) or error.operation_may_run
+                raise error from error.__cause__
+            self.nap(pause_s, outcome, request)
+            tries = tries.after(outcome, pause_s)
 
     def send_once(self, request: Request, *, time_left_s: float | None = None) -> Answer:
         """Send a request once (after a 401, once more with a new token).
@@ -167,8 +177,10 @@ class Session:
                 request, token=token, client_request_id=client_request_id, time_left_s=time_left_s
             )
         except ExchangeError as error:
-            _log.debug("%s %s -> %s (%s)", request.method, path, error.message, client_request_id)
-            raise _failures.unreachable(error, client_request_id) from error.cause
+            failed = _failures.unreachable(error, client_request_id)
+            took_ms = (self.clock() - started_s) * 1000
+            _log.debug("%s %s -> %s in %.0f ms (%s)", request.method, path, error.message, took_ms, client_request_id)
+            raise failed from error.cause
         took_ms = (self.clock() - started_s) * 1000
         request_id = answer.headers.get("x-ms-request-id", client_request_id)
         _log.debug("%s %s -> %d in %.0f ms (%s)", request.method, path, answer.status, took_ms, request_id)
@@ -187,6 +199,12 @@ class Session:
     def close(self) -> None:
         """Close the connections."""
         self._transport.close()
+
+
+def _may_be_done(request: Request, outcome: Outcome) -> bool:
+    """Whether a PUT or DELETE was answered with a success, but by an answer that says nothing else."""
+    is_success = outcome.status is not None and 200 <= outcome.status < 300
+    return request.method in ("PUT", "DELETE") and is_success
 
 
 def _is_unsettled(request: Request, outcome: Outcome) -> bool:

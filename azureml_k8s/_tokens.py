@@ -32,6 +32,15 @@ _BEARER = re.compile(r"Bearer +(.*)", re.IGNORECASE | re.DOTALL)
 _CODES = re.compile(r"\bAADSTS\d+\b")
 
 
+class _Secret(str):
+    """A token as text, which a debugger or a traceback with local variables does not show."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'***'"
+
+
 class AccessToken(NamedTuple):
     """What a credential gives: azure-core's type of this name, without azure-core.
 
@@ -168,7 +177,7 @@ class TokenSource:
             self._fail(failure)
         self._failure = None
         now_s, life_s = self._clock(), _life_s(expires_on, self._wall_clock())
-        return _Held(text, now_s + max(life_s - _AHEAD_S, life_s * _SHORT_LIFE_SHARE), now_s + life_s)
+        return _Held(_Secret(text), now_s + max(life_s - _AHEAD_S, life_s * _SHORT_LIFE_SHARE), now_s + life_s)
 
     def _fail(self, error: AuthenticationException) -> NoReturn:
         self._failure = _Failure(error, self._clock() + _FAILURE_HOLDS_S)

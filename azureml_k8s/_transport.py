@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json as jsonlib
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 ANSWER_LIMIT_S = 120.0
 ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
 _CHUNK_BYTES = 64 * 1024
+_SHORTEST_TIMEOUT_S = 0.1
+_DEEPEST_JSON = 100
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,10 @@ class Answer:
     @cached_property
     def _parsed(self) -> tuple[bool, Any]:
         try:
-            return True, jsonlib.loads(self.body.decode("utf-8-sig")) if self.body.strip() else None
+            data = jsonlib.loads(self.body.decode("utf-8-sig")) if self.body.strip() else None
         except (ValueError, RecursionError):
             return False, None
+        return (True, data) if _is_shallow(data) else (False, None)
 
 
 class ExchangeError(Exception):
@@ -138,24 +141,32 @@ class Transport:
         Raises:
             ExchangeError: No whole answer came.
         """
+        try:
+            return self._exchange(request, token, client_request_id, time_left_s)
+        except _errors_of_requests() as error:
+            broken = self._translated(error)
+        raise broken  # out here, so that nothing leads from it to requests' own error, which holds the headers
+
+    def _exchange(self, request: Request, token: str, client_request_id: str, time_left_s: float | None) -> Answer:
         pool = self._opened()
         prepared = pool.prepare_request(self._unprepared(request, token, client_request_id))
         if request.is_ours and prepared.url != request.url:
             raise UserErrorException(f"a name would change the request's URL to {mask_text(str(prepared.url))}")
+        if not self._cloud.owns(request.url):
+            raise UserErrorException("a token may only go to the cloud's resource manager")
         prepared.url = request.url
         settings: dict[str, Any] = dict(pool.merge_environment_settings(request.url, {}, True, None, None))
         if self._cloud.is_emulator:
             settings["proxies"] = {}
-        with self._translated(request):
-            started_s = self._clock()
-            response = pool.send(prepared, allow_redirects=False, timeout=self._timeouts(time_left_s), **settings)
-            with closing(response):
-                body = b"".join(self._read(response, started_s))
+        started_s = self._clock()
+        response = pool.send(prepared, allow_redirects=False, timeout=self._timeouts(time_left_s), **settings)
+        with closing(response):
+            body = b"".join(self._read(response, started_s))
         headers = {name.lower(): value for name, value in response.headers.items()}
         return Answer(request, response.status_code, headers, body, client_request_id)
 
     def _timeouts(self, time_left_s: float | None) -> tuple[float, float]:
-        bound_s = float("inf") if time_left_s is None else time_left_s
+        bound_s = float("inf") if time_left_s is None else max(_SHORTEST_TIMEOUT_S, time_left_s)
         return min(self._limits.connect_s, bound_s), min(self._limits.read_s, bound_s)
 
     def _unprepared(self, request: Request, token: str, client_request_id: str) -> requests.Request:
@@ -203,19 +214,9 @@ class Transport:
                 raise ExchangeError(f"the answer took longer than {ANSWER_LIMIT_S:g} s", Outcome(Fault.SLOW))
             yield piece
 
-    @contextmanager
-    def _translated(self, request: Request) -> Iterator[None]:
-        import requests
-        from urllib3.exceptions import HTTPError, ReadTimeoutError
-
-        host = self._cloud.host
-        try:
-            yield
-        except (requests.exceptions.ReadTimeout, ReadTimeoutError) as slow:
-            raise ExchangeError(f"{host} gave no answer in time", Outcome(Fault.SLOW), masked_copy(slow)) from None
-        except (requests.RequestException, HTTPError, OSError) as broken:
-            fault, message = _explain(broken, host)
-            raise ExchangeError(message, Outcome(fault), masked_copy(broken)) from None
+    def _translated(self, error: Exception) -> ExchangeError:
+        fault, message = _explain(error, self._cloud.host)
+        return ExchangeError(message, Outcome(fault), masked_copy(error))
 
 
 def _pieces(response: requests.Response) -> Iterator[bytes]:
@@ -229,9 +230,11 @@ def _pieces(response: requests.Response) -> Iterator[bytes]:
 
 def _explain(error: Exception, host: str) -> tuple[Fault, str]:
     import requests
+    from urllib3.exceptions import ReadTimeoutError
 
-    text = f"{error} {error.__cause__ or ''}".lower()
-    if "certificate" in text:
+    if isinstance(error, requests.exceptions.ReadTimeout | ReadTimeoutError):
+        return Fault.SLOW, f"{host} gave no answer in time"
+    if any(map(_is_about_certificate, _chain(error))):
         return Fault.CERTIFICATE, (
             f"certificate verification failed for {host}; if a proxy or a private CA signs it, set REQUESTS_CA_BUNDLE"
             " to a file with that CA's certificate"
@@ -243,6 +246,49 @@ def _explain(error: Exception, host: str) -> tuple[Fault, str]:
     if isinstance(error, requests.exceptions.InvalidHeader | requests.exceptions.InvalidURL):
         return Fault.FOREIGN, f"the request to {host} can't be sent: {mask_text(str(error))}"
     return Fault.BROKEN, f"the connection to {host} broke: {mask_text(str(error))}"
+
+
+def _is_shallow(data: Any) -> bool:
+    """Whether JSON is nested no deeper than what works on it (copying, comparing) can follow."""
+    level = [data]
+    for _ in range(_DEEPEST_JSON):
+        level = [member for one in level if isinstance(one, dict | list) for member in _members(one)]
+        if not level:
+            return True
+    return False
+
+
+def _members(one: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return one.values() if isinstance(one, dict) else one
+
+
+def _errors_of_requests() -> tuple[type[Exception], ...]:
+    import requests
+    from urllib3.exceptions import HTTPError
+
+    return requests.RequestException, HTTPError, OSError, UnicodeError
+
+
+def _is_about_certificate(error: BaseException) -> bool:
+    import ssl
+
+    if isinstance(error, ssl.SSLError):
+        return isinstance(error, ssl.SSLCertVerificationError) or "CERTIFICATE" in (error.reason or "")
+    # requests says so of a file in REQUESTS_CA_BUNDLE that is not there, before it connects.
+    return type(error) is OSError and "CA certificate bundle" in str(error)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error, and those behind it: causes, contexts, and what urllib3 and requests keep as arguments."""
+    pending, seen = [error], set[int]()
+    while pending:
+        one = pending.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        behind = (one.__cause__, one.__context__, getattr(one, "reason", None), *one.args)
+        pending.extend(other for other in behind if isinstance(other, BaseException))
 
 
 def _bearer_auth(token: str, cloud: Cloud) -> Any:

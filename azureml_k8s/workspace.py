@@ -105,7 +105,8 @@ class Workspace:
         self._location = _optional_text("location", location)
         self._body: Mapping[str, Any] | None = None
         self._opened: Session | None = None
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()  # of the session; never held while something is sent
+        self._reading = threading.Lock()  # of the first look at the workspace, which others wait for
 
     @staticmethod
     def get(
@@ -266,7 +267,8 @@ class Workspace:
     @property
     def tags(self) -> dict[str, str]:
         """The workspace's tags; one GET at the most."""
-        return dict(self._details().get("tags") or {})
+        tags = self._details().get("tags")
+        return dict(tags) if isinstance(tags, dict) else {}
 
     @property
     def sku(self) -> str | None:
@@ -319,7 +321,7 @@ class Workspace:
         return f"Workspace({names}, cloud={self._cloud.name!r})"
 
     def _details(self) -> Mapping[str, Any]:
-        with self._lock:
+        with self._reading:
             return self._body if self._body is not None else self.get_details()
 
     @property
@@ -360,7 +362,7 @@ class Workspace:
             transport=self._transport,
         )
         sibling._limits, sibling._opened = self._limits, self._session
-        sibling._body, sibling._location = body, body.get("location") or None
+        sibling._body = body
         return sibling
 
 

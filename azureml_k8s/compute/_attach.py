@@ -6,9 +6,9 @@ PUT or DELETE whose end is unknown is never repeated blindly: what the service h
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from azureml_k8s import _failures, _states, _wire
 from azureml_k8s._operation import Pending, Wait
@@ -25,6 +25,10 @@ _log = get_logger(__name__)
 
 #: Within replace, a 409 is repeated for so many seconds: the service may go on detaching after it said it was done.
 CONFLICT_PATIENCE_S = 300.0
+#: createdOn and modifiedOn of a new compute are at most so far apart; recorded ones are equal.
+_SAME_MOMENT_S = 2.0
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -57,16 +61,19 @@ class Attachment:
         if found:
             raise self._conflict(found, "Detach it first, or attach with replace=True.")
         if state == "Deleting":
-            raise ConflictException(
-                f"compute {self.name} is being detached",
-                target=self.name,
-                last_state=state,
-                remedy="Wait for its end and run it again, or attach with replace=True, which waits.",
-            )
+            raise self._leaving()
         if state in _states.FAILED:
             raise self._failed(present, state)
         _log.info("compute %s is there as asked, in state %s", self.name, state)
         return Attached(present)
+
+    def _leaving(self) -> ConflictException:
+        return ConflictException(
+            f"compute {self.name} is being detached",
+            target=self.name,
+            last_state="Deleting",
+            remedy="Wait for its end and run it again, or attach with replace=True, which waits.",
+        )
 
     def _check_type(self, present: Mapping[str, Any]) -> None:
         kind = _wire.COMPUTE_TYPE.raw(present)
@@ -99,7 +106,7 @@ class Attachment:
         """Detach, wait, attach; an error on the way carries what was there."""
         old = of_body(present)
         try:
-            pending = None if state == "Deleting" else remove(self.workspace, self.name)
+            pending = None if state == "Deleting" else self._patiently(lambda: remove(self.workspace, self.name))
             Wait(
                 self.workspace._session,
                 self.name,
@@ -108,24 +115,24 @@ class Attachment:
                 is_removal=True,
                 state="Deleting",
             ).run(timeout_s)
-            attached = self._put_patiently()
+            attached = self._patiently(self._put)
         except ComputeTargetException as error:
             error.old_configuration = old
             raise
         return Attached(attached.body, attached.pending, old)
 
-    def _put_patiently(self) -> Attached:
-        """PUT, again while the service says that the name is still taken."""
+    def _patiently(self, send: Callable[[], T]) -> T:
+        """Send, again while the service says that something else is still done to the compute."""
         session, repeats = self.workspace._session, 0
         give_up_s = session.clock() + CONFLICT_PATIENCE_S
         while True:
             try:
-                return self._put()
+                return send()
             except ConflictException as error:
                 pause_s = max(backoff_s(repeats, jitter=session.jitter()), error.retry_after_s or 0.0)
                 if error.status_code != 409 or session.clock() + pause_s > give_up_s:
                     raise
-                _log.warning("compute %s: %s; attaching again in %.1f s", self.name, error.message, pause_s)
+                _log.warning("compute %s: %s; trying again in %.1f s", self.name, error.message, pause_s)
                 session.sleep(pause_s)
                 repeats += 1
 
@@ -141,24 +148,40 @@ class Attachment:
                 answer = session.send(request, tries=tries)
             except UnsettledError as unsettled:
                 present = _look(self.workspace, self.name, unsettled)
-                if present is not None:
-                    return self._joined(present, started_s)
                 tries = unsettled.tries
+            except ConflictException:  # after a try of unknown end it may be our own attach that is in the way
+                present = _body.read_if_present(self.workspace, self.name) if tries.repeats else None
+                if present is None:
+                    raise
             else:
-                return self._accepted(answer, request, started_s)
+                return self._accepted(answer, request, started_s, is_first=tries.repeats == 0)
+            if present is not None:
+                return self._joined(present, started_s)
 
     def _joined(self, present: Mapping[str, Any], started_s: float) -> Attached:
         """A compute appeared though the PUT's answer was lost: ours, or somebody else's."""
         self._check_type(present)
+        if _states.canonical(_wire.STATE.raw(present)) == "Deleting":
+            raise self._leaving()
         if found := differences(self.configuration, present, with_instance_types=False):
             raise self._conflict(found, "Somebody else attached it meanwhile; agree with them, or use another name.")
         _log.info("compute %s was accepted, though the answer was lost", self.name)
         return Attached(present, Pending(is_removal=False, started_s=started_s))
 
-    def _accepted(self, answer: Answer, request: Request, started_s: float) -> Attached:
+    def _accepted(self, answer: Answer, request: Request, started_s: float, *, is_first: bool) -> Attached:
         pending = Pending.of(answer, self.workspace._session, is_removal=False, started_s=started_s)
         _log.info("compute %s is being attached", self.name)
         body = answer.data if _body.is_compute(answer.data) else self._expected(request)
+        if is_first and (since := _overwritten_since(body)):
+            raise ConflictException(
+                f"compute {self.name} was attached by somebody else, at {since}, after it was looked for and before"
+                " these settings arrived, which overwrite the others",
+                target=self.name,
+                operation_may_run=True,
+                operation_id=pending.operation_id,
+                remedy="Agree with them on the settings, or use another name; what the service holds now:"
+                f' KubernetesCompute.compare(workspace, "{self.name}", configuration).',
+            )
         return Attached(body, pending)
 
     def _expected(self, request: Request) -> dict[str, Any]:
@@ -166,6 +189,20 @@ class Attachment:
         properties = {**request.json["properties"], "provisioningState": "Creating"}
         where = self.workspace._workspace_id
         return {**request.json, "id": where.compute_id(self.name), "name": self.name, "properties": properties}
+
+
+def _overwritten_since(body: Mapping[str, Any]) -> str | None:
+    """When the compute was made, if that was before the PUT that this body answers; the absent was not absent.
+
+    A PUT onto an existing compute is answered like one that makes it, but with the old createdOn (recorded traffic).
+    """
+    reading = _wire.Reading(body)
+    created, modified = reading.value(_wire.CREATED_ON), reading.value(_wire.MODIFIED_ON)
+    if created is None or modified is None or (created.tzinfo is None) != (modified.tzinfo is None):
+        return None
+    if (modified - created).total_seconds() <= _SAME_MOMENT_S:
+        return None
+    return created.isoformat(timespec="seconds")
 
 
 def remove(workspace: Workspace, name: str) -> Pending:
