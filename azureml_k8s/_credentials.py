@@ -121,14 +121,14 @@ class Kind:
         label: What it is called in errors.
         make: Makes azure-identity's credential, for a cloud and the tenant that the caller named, if any.
         missing: Says what this machine lacks for it; None where it can be tried.
-        gives_way: Whether the next kind is tried when it fails. A developer's tool does; a configured principal does
-            not, or the job would go on under another identity.
+        gives_way: Says whether the next kind is tried when it fails. A developer's tool does; a principal that is
+            configured on this machine does not, or the job would go on under another identity.
     """
 
     label: str
     make: Callable[[Cloud, str | None], Any]
     missing: Callable[[], str | None] = lambda: None
-    gives_way: bool = False
+    gives_way: Callable[[], bool] = lambda: False
 
 
 def missing_variables(names: Sequence[str]) -> str | None:
@@ -149,10 +149,13 @@ def _environment_missing() -> str | None:
 
 
 def _managed_missing() -> str | None:
-    """Where the workload's variables are set and no other endpoint is, it would be the workload identity once more."""
-    if os.environ.get("IDENTITY_ENDPOINT") or os.environ.get("MSI_ENDPOINT") or missing_variables(_WORKLOAD):
-        return None
-    return "left to the workload identity"
+    """Where the workload's variables are set and no endpoint is, it would be the workload identity once more."""
+    return None if _has_endpoint() or missing_variables(_WORKLOAD) else "left to the workload identity"
+
+
+def _has_endpoint() -> bool:
+    """Whether the machine announces a managed identity; without that, a proxy may answer in place of the VM's host."""
+    return any(os.environ.get(name) for name in ("IDENTITY_ENDPOINT", "MSI_ENDPOINT"))
 
 
 def managed_identity(**arguments: Any) -> Any:
@@ -194,17 +197,18 @@ UNATTENDED = (
         "managed identity",
         lambda *_: managed_identity(client_id=os.environ.get("AZURE_CLIENT_ID") or None),
         _managed_missing,
+        gives_way=lambda: not _has_endpoint(),
     ),
-    Kind("Azure CLI", lambda _, tenant: azure_cli(tenant), gives_way=True),
+    Kind("Azure CLI", lambda _, tenant: azure_cli(tenant), gives_way=lambda: True),
     Kind(
         "Azure Developer CLI",
         lambda _, tenant: make("AzureDeveloperCliCredential", tenant_id=tenant or ""),
-        gives_way=True,
+        gives_way=lambda: True,
     ),
     Kind(
         "Azure PowerShell",
         lambda _, tenant: make("AzurePowerShellCredential", tenant_id=tenant or ""),
-        gives_way=True,
+        gives_way=lambda: True,
     ),
 )
 
@@ -246,7 +250,7 @@ class _Step:
             cause = masked_copy(error)
             attempts.error = cause
             attempts.reasons.append((self._kind.label, " ".join(mask_text(str(error)).split())))
-            attempts.is_over = not (self._kind.gives_way or isinstance(error, CredentialUnavailableError))
+            attempts.is_over = not (self._kind.gives_way() or isinstance(error, CredentialUnavailableError))
         else:
             self.worked = True
             return token

@@ -15,6 +15,7 @@ from typing import Any
 
 import azure.identity
 import pytest
+from azure.core.pipeline.transport import HttpTransport
 
 from azureml_k8s import _credentials
 from azureml_k8s._credentials import UNATTENDED, EmulatorCredential, Kind, SignInChain, TokenSource, default_credential
@@ -48,7 +49,7 @@ def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[Non
             monkeypatch.setenv(name, f"http://127.0.0.1:{closed.getsockname()[1]}")
         for name in ("no_proxy", "NO_PROXY"):
             monkeypatch.delenv(name, raising=False)
-        monkeypatch.setattr(time, "sleep", lambda _s: None)
+        monkeypatch.setattr(HttpTransport, "sleep", lambda *_: None)
         monkeypatch.setattr(webbrowser, "get", lambda *_: pytest.fail("a browser was opened"))
         yield
 
@@ -68,7 +69,7 @@ def fake(label: str, answer: Any, *, missing: Callable[[], str | None] = lambda:
             raise found
         return found
 
-    return Kind(label, lambda *_: SimpleNamespace(get_token=get_token), missing, gives_way)
+    return Kind(label, lambda *_: SimpleNamespace(get_token=get_token), missing, lambda: gives_way)
 
 
 def test_machine_without_azure(caplog: pytest.LogCaptureFixture) -> None:
@@ -195,10 +196,30 @@ def test_managed_identity_endpoint_that_refuses(monkeypatch: pytest.MonkeyPatch,
             monkeypatch.setenv(name, value.format(url=f"http://127.0.0.1:{closed.getsockname()[1]}"))
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         naps: list[float] = []
-        monkeypatch.setattr(time, "sleep", naps.append)
+        monkeypatch.setattr(HttpTransport, "sleep", lambda _, nap_s: naps.append(nap_s))
         error = failure_of(default_credential(CLOUD))
     assert any(detail.startswith("managed identity: ") for detail in error.details)
-    assert sum(naps) < 10
+    assert 0 < sum(naps) < 10
+
+
+@pytest.mark.parametrize(
+    ("variable", "last"),
+    [(None, "Azure PowerShell"), ("IDENTITY_ENDPOINT", "managed identity"), ("MSI_ENDPOINT", "managed identity")],
+)
+def test_announced_managed_identity_is_not_replaced(
+    monkeypatch: pytest.MonkeyPatch, variable: str | None, last: str
+) -> None:
+    """A managed identity that the machine announces ends the attempt by failing; a mere guess at one gives way."""
+
+    def get_token(*scopes: str, **kwargs: Any) -> None:
+        raise RuntimeError("a proxy's page")
+
+    if variable:
+        monkeypatch.setenv(variable, "http://127.0.0.1:1")
+    monkeypatch.setattr(azure.identity, "ManagedIdentityCredential", lambda **_: SimpleNamespace(get_token=get_token))
+    error = failure_of(default_credential(CLOUD))
+    assert "managed identity: a proxy's page" in error.details
+    assert error.details[-1].partition(":")[0] == last
 
 
 def test_first_kind_that_works_is_kept() -> None:
@@ -245,6 +266,7 @@ def test_error_while_building_is_an_authentication_error(monkeypatch: pytest.Mon
     def refuse(**arguments: Any) -> Any:
         raise error
 
+    monkeypatch.setenv("IDENTITY_ENDPOINT", "http://127.0.0.1:1")
     monkeypatch.setattr(azure.identity, "ManagedIdentityCredential", refuse)
     found = failure_of(default_credential(CLOUD))
     assert str(error) in found.message
