@@ -9,7 +9,6 @@ GOOD_PYTHON := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 NEED_PYTHON = $(PYTHON) -c '$(GOOD_PYTHON)' 2>/dev/null || { \
   echo "azureml-k8s needs Python 3.11 or newer, with its venv module (Debian: python3-venv)." >&2; \
   echo "$(PYTHON) is: $$($(PYTHON) --version 2>&1). Name another: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
-COVERAGE = --cov --cov-branch --cov-report=term:skip-covered
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -27,7 +26,9 @@ test: $(VENV)/.with-test ## Run the whole test suite.
 	@$(BIN)/python -m pytest $(ARGS)
 
 check: lint types contracts ## Format, lint, types, import contracts; then the tests, warnings as errors, with coverage.
-	@$(BIN)/python -m pytest -W error $(COVERAGE) $(ARGS)
+	@rm -f .coverage .coverage.*
+	@$(BIN)/python -m coverage run -m pytest -W error $(ARGS)
+	@$(BIN)/python -m coverage combine --quiet && $(BIN)/python -m coverage report
 
 format: $(VENV)/.with-dev ## Rewrite the files as `make check` wants them.
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 import time
@@ -56,6 +55,7 @@ def command(
     this machine only, unless told otherwise, and forgets everything when it stops, unless --state is given.
     """
     from azureml_k8s.emulator import Emulator, EmulatorError, EmulatorServer
+    from azureml_k8s.emulator.config_file import write_config_file
 
     log = None if ctx.find_root().params["quiet"] else _log
     try:
@@ -63,7 +63,7 @@ def command(
         server = EmulatorServer(emulator, host, port, tls_dir=tls_dir, log=log, allow_remote=allow_remote)
         with _until_told_to_stop(), server:
             if write_config is not None:
-                _write_config(write_config, server)
+                write_config_file(write_config, emulator, server.url)
             _introduce(server, write_config)
             while True:
                 time.sleep(3600)
@@ -103,21 +103,6 @@ def _until_told_to_stop() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _write_config(folder: Path, server: EmulatorServer) -> None:
-    """Write ``config.json`` in one step, so that whoever sees the file sees all of it, and a server that answers."""
-    from azureml_k8s.emulator._state import write_atomically
-
-    folder.mkdir(parents=True, exist_ok=True)
-    emulator = server.emulator
-    config = {
-        "subscription_id": emulator.subscription_id,
-        "resource_group": emulator.resource_group,
-        "workspace_name": emulator.workspace_name,
-        "resource_manager": server.url,
-    }
-    write_atomically(folder / "config.json", json.dumps(config, indent=2) + "\n")
 
 
 def _log(line: str) -> None:
