@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import socket
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from azureml_k8s.cluster_resolver.membership import Members
+from azureml_k8s.cluster_resolver.pods import Pod
 
 __all__ = ["find_own_task"]
 
@@ -31,7 +31,9 @@ def _own_pod(members: Members, environ: Mapping[str, str]) -> tuple[str, int] | 
     names = {environ.get("POD_NAME"), environ.get("HOSTNAME")} - {None, ""}
     namespace = environ.get("POD_NAMESPACE")
     pods = [(job, index, pod) for job, tasks in members.items() for index, pod in tasks.items()]
-    named = [(job, index) for job, index, pod in pods if pod.name in names and namespace in (None, "", pod.namespace)]
+    named = [
+        (job, index) for job, index, pod in pods if names & _host_names(pod) and namespace in (None, "", pod.namespace)
+    ]
     if len(named) == 1:
         return named[0]
     ips = _own_ips(environ)
@@ -40,13 +42,19 @@ def _own_pod(members: Members, environ: Mapping[str, str]) -> tuple[str, int] | 
     return addressed[0] if len(addressed) == 1 else None
 
 
-def _own_ips(environ: Mapping[str, str], resolve: Callable[[str], Any] = socket.gethostbyname_ex) -> set[str | None]:
+def _host_names(pod: Pod) -> set[str | None]:
+    """Return the names that the pod may know itself by; in Indexed Jobs, the host name is not the pod's name."""
+    # What the kubelet makes of a name that is too long for a host's.
+    return {pod.name, pod.name[:63].rstrip("-."), pod.hostname}
+
+
+def _own_ips(environ: Mapping[str, str]) -> set[str | None]:
     if ip := environ.get("POD_IP"):
         return {ip}
     if not environ.get("KUBERNETES_SERVICE_HOST"):
         return set()  # elsewhere the look-up may go to a name server, and answer with anything
     try:
-        return set(resolve(socket.gethostname())[2])
+        return {str(found[4][0]) for found in socket.getaddrinfo(socket.gethostname(), None)}
     except OSError:
         return set()
 
