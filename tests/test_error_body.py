@@ -50,6 +50,8 @@ def read(body: object, *, status: int = 400, **headers: str) -> ServiceReport:
         ({"error": {"code": "C", "message": 12}}, ("C",), "12"),
         ({"error": {"code": None, "message": None, "details": None, "innerError": None, "target": None}}, (), None),
         ({"error": 42}, (), None),
+        ({"details": {"network": {"code": "C", "message": "m"}}}, ("C",), "m"),
+        ({"message": 'see {"a": 1}'}, (), 'see {"a": 1}'),
         ({"error": {"code": "C", "message": json.dumps(ARM)}}, ("C",), "m"),
         ({"error": {"code": "B", "message": json.dumps(json.dumps(ARM))}}, ("B", "C"), "m"),
         ({"message": f"Response: {json.dumps(ARM)}"}, ("C",), "m"),
@@ -232,7 +234,7 @@ def test_empty_bodies(body: bytes) -> None:
     assert report_text(report) == "HTTP 500 without a body"
 
 
-@pytest.mark.parametrize("value", [None, [], {}, 3, True, ""])
+@pytest.mark.parametrize("value", [None, [], {}, 3, True, "", {1: {2, 3}}, {("a",): object()}])
 def test_values_without_an_error(value: object) -> None:
     """A failed operation that does not say why gives an empty report."""
     report = read_error_value(value)
@@ -266,6 +268,7 @@ def test_any_depth(depth: int, level: str) -> None:
     report = read((begin * depth + '{"code": "Deep", "message": "down here"}' + end * depth).encode())
     if depth == 10 and "x" not in level:
         assert (report.codes, report.message) == (("Deep",), "down here")
+    assert report.body
     assert report_text(report)
 
 

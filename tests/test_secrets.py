@@ -130,6 +130,8 @@ def test_what_is_beside_the_secret_stays_readable() -> None:
     assert mask_text('a \\"key\\": \\"b\\", \\"c\\": 1') == 'a \\"key\\": \\"***\\", \\"c\\": 1'
     assert mask_text("https://me:pw@host/x") == "https://me:***@host/x"
     assert mask_text("A=1;AccountKey=x==;B=2") == "A=1;AccountKey=***;B=2"
+    assert mask_text('{"key": 12, "n": 1}') == '{"key": ***, "n": 1}'
+    assert mask_text('"a \\"key\\": \\"cut", "c": 1') == '"a \\"key\\": \\"***", "c": 1'
     assert mask_text("x Bearer abc1, next") == "x Bearer ***, next"
 
 

@@ -44,7 +44,7 @@ def read_error(
     text = decode(body, content_type=content_type)
     value = parse(text)
     if value is not NOT_JSON:
-        said, text = read_said(value), as_text(value)
+        said, text = read_said(value), as_text(value) or text
     elif is_page(text, content_type=content_type):
         said, text = read_page(text)
     else:

@@ -39,12 +39,12 @@ def parse(text: str) -> object:
 
 
 def as_text(value: object) -> str:
-    """Return JSON data as text, masked by key; a text stays as it is."""
+    """Return JSON data as text, masked by key; a text stays as it is, and nothing is returned of what is too deep."""
     if isinstance(value, str):
         return value
     try:
         return json.dumps(mask_json(value), ensure_ascii=False, default=repr)
-    except (ValueError, RecursionError, TypeError):
+    except (ValueError, RecursionError, TypeError):  # too deep, or no JSON data after all
         return ""
 
 

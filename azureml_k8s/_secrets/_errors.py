@@ -100,11 +100,11 @@ def _place_like(original: types.TracebackType) -> types.TracebackType | None:
     """
     code = original.tb_frame.f_code
     names = original.tb_frame.f_globals
-    namespace: dict[str, object] = {
-        name: names[name] for name in ("__name__", "__loader__") if name in names
-    }  # to find zipped sources
+    namespace: dict[str, object] = {"__builtins__": {}}
+    # These two let `linecache` find the source of a module that came out of a zip file.
+    namespace.update((name, names[name]) for name in ("__name__", "__loader__") if name in names)
     try:
-        exec(_failing_code(code, original), {**namespace, "__builtins__": {}})  # noqa: S102 (two nodes, built below)
+        exec(_failing_code(code, original), namespace)  # noqa: S102 (two nodes, built below)
     except NameError as error:
         place = error.__traceback__
         return place.tb_next if place else None
