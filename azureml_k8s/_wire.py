@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Generic, Protocol, TypeVar, overload
 
@@ -209,7 +209,7 @@ class Reading:
         raw = field.raw(self.body)
         if raw is None:
             return None
-        value: T | None = None
+        value: Any = None
         if isinstance(raw, _JSON_KINDS[field.type[0]]):
             try:
                 value = _deserializer().deserialize_data(raw, field.type)
@@ -218,7 +218,10 @@ class Reading:
         if value is None:
             name = self.text(NAME)
             _log.warning("compute %s: %s is not of the expected type and reads as None", name, field.path)
-        return value
+        if isinstance(value, datetime) and value.tzinfo is None:
+            value = value.replace(tzinfo=UTC)  # as the service means it; else two times may not be comparable
+        converted: T | None = value
+        return converted
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NoReturn
 
 from azureml_k8s import _arm, _wire
@@ -19,7 +19,7 @@ _IDENTITY_TYPES = {"systemassigned": "SystemAssigned", "userassigned": "UserAssi
 _NOT_GIVEN = object()
 
 
-@dataclass(frozen=True, init=False, eq=True)
+@dataclass(frozen=True, init=False, eq=True, repr=False)
 class KubernetesComputeAttachConfiguration(ComputeTargetAttachConfiguration):
     """An AKS or Arc cluster, by ARM id, and how its workloads run. Checked when made, and frozen.
 
@@ -85,6 +85,10 @@ class KubernetesComputeAttachConfiguration(ComputeTargetAttachConfiguration):
             tags=_checked_tags(tags),
             description=_text("description", description, blank_is_fine=True),
         )
+
+    def __repr__(self) -> str:
+        given = {one.name: value for one in fields(self) if (value := getattr(self, one.name)) is not None}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in _wire.masked(given).items())})"
 
     def validate_configuration(self) -> None:
         """Do nothing: a configuration with a wrong value can't be made. Kept for callers of azureml-core."""

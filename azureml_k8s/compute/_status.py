@@ -78,6 +78,8 @@ class KubernetesComputeStatus(str):
         """A status from the service's ``properties`` or from `serialize`'s result; None from nothing."""
         if not object_dict:
             return None
+        if not isinstance(object_dict, Mapping):
+            raise TypeError(f"object_dict must be a mapping, not {type(object_dict).__name__}")
         return KubernetesComputeStatus(
             object_dict.get("createdOn") or object_dict.get("creationTime"),
             object_dict.get("modifiedOn") or object_dict.get("modifiedTime"),
