@@ -64,7 +64,7 @@ class Peer:
         for request in self.emulator.requests:
             _, mark, end = request.path.partition("/workspaces/ws")
             front = "rp:" if request.path.startswith("/rp/") else ""
-            found.append((request.method, front + (end if mark else request.segments[-2]), request.api_version()))
+            found.append((request.method, front + (end if mark else request.segments[-2:][0]), request.api_version()))
         return found
 
     def bodies(self) -> list[Any]:
