@@ -141,6 +141,11 @@ def test_http_libraries_keep_an_accepted_part(name: str) -> None:
     assert [unquote(segments[index]) for index in (6, 10, 12)] == [name] * 3
 
 
+def test_encode_part() -> None:
+    """Everything but unreserved characters is encoded, the slash too."""
+    assert _arm.encode_part("a/b (\u00fc)~-._") == "a%2Fb%20%28%C3%BC%29~-._"
+
+
 def test_workspace_paths() -> None:
     """Paths are percent-encoded, ids are not."""
     where = WorkspaceId(SUB, "my group (west)", "gr\u00f6\u00dfe")

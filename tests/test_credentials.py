@@ -445,6 +445,32 @@ def test_async_answer_is_refused(clock: Clock) -> None:
         source_of(SimpleNamespace(get_token=lambda scope: answer()), clock).token()
 
 
+def test_awaitable_answer_is_refused(clock: Clock) -> None:
+    """An answer that has to be awaited, but is no coroutine, is told as well."""
+
+    class Future:
+        def __await__(self) -> Iterator[None]:
+            yield
+
+    with pytest.raises(AuthenticationException, match="asynchronous"):
+        source_of(SimpleNamespace(get_token=lambda scope: Future()), clock).token()
+
+
+def test_claims_go_to_a_credential_without_a_signature(clock: Clock) -> None:
+    """A credential written in C, or a mock, that does not tell its arguments gets the claims."""
+    seen: list[object] = []
+
+    class Opaque:
+        __signature__ = "none"
+
+        def __call__(self, scope: str, **kwargs: object) -> object:
+            seen.append(kwargs)
+            return AccessToken("t", 0)
+
+    source_of(SimpleNamespace(get_token=Opaque()), clock).renew("x", "claims")
+    assert seen == [{"claims": "claims"}]
+
+
 # Other libraries' credentials
 
 
