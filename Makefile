@@ -8,7 +8,8 @@ BIN := $(VENV)/bin
 GOOD_PYTHON := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 NEED_PYTHON = $(PYTHON) -c '$(GOOD_PYTHON)' 2>/dev/null || { \
   echo "azureml-k8s needs Python 3.11 or newer, with its venv module (Debian: python3-venv)." >&2; \
-  echo "$(PYTHON) is: $$($(PYTHON) --version 2>&1). Name another: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+  echo "$(PYTHON) is: $$($(PYTHON) --version 2>&1 | tail -n 1). Name another: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; \
+  exit 1; }
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
