@@ -214,18 +214,24 @@ def remove(workspace: Workspace, name: str) -> Pending:
         try:
             answer = session.send(Request("DELETE", url), tries=tries)
         except NotFoundException:
-            _log.info("compute %s was already detached", name)
-            return Pending(is_removal=True, started_s=started_s, first_look_s=0.0)
+            return _already_gone(name, started_s)
         except UnsettledError as unsettled:
             present = _look(workspace, name, unsettled, is_removal=True)
             if present is None or _states.canonical(_wire.STATE.raw(present)) == "Deleting":
                 return Pending(is_removal=True, started_s=started_s)
             tries = unsettled.tries
         else:
+            if answer.status == 204:  # it does not exist (published specification)
+                return _already_gone(name, started_s)
             _log.warning(
                 "compute %s is being detached; running jobs and objects in the cluster are not cleaned up", name
             )
             return Pending.of(answer, session, is_removal=True, started_s=started_s)
+
+
+def _already_gone(name: str, started_s: float) -> Pending:
+    _log.info("compute %s was already detached", name)
+    return Pending(is_removal=True, started_s=started_s, first_look_s=0.0)
 
 
 def _look(
@@ -243,7 +249,7 @@ def _look(
         )
         session.sleep(unsettled.pause_s)
     try:
-        present = _body.read_if_present(workspace, name)
+        present = _body.read_if_present(workspace, name, purse=unsettled.tries.purse)
     except ComputeTargetException as error:
         raise _uncertain(error, name) from error.__cause__
     if unsettled.pause_s is None and not _settles(present, is_removal=is_removal):
