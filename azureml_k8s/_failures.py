@@ -95,7 +95,7 @@ def unauthorized(answer: Answer) -> AuthenticationException:
 
 def not_json(answer: Answer) -> RequestFailed:
     """A success whose body is not JSON: cut short where it says that it is JSON, else somebody else's page."""
-    claims_json = "json" in answer.content_type
+    claims_json = "json" in answer.content_type or not answer.content_type
     kind = answer.content_type or "none"
     error = UnreachableException(
         "the answer is no valid JSON"

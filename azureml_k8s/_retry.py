@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
@@ -61,25 +61,33 @@ class Outcome:
         return self.status == 429 or (self.status == 503 and bool(self.retry_after_s))
 
 
+@dataclass
+class Purse:
+    """Seconds of pauses that one call has made, by our own choice and because the service asked; see `Tries`."""
+
+    own_s: float = 0.0
+    asked_s: float = 0.0
+
+    def pay(self, outcome: Outcome, pause_s: float) -> None:
+        """Count a pause after this outcome."""
+        if outcome.retry_after_s:
+            self.asked_s += pause_s
+        else:
+            self.own_s += pause_s
+
+
 @dataclass(frozen=True)
 class Tries:
-    """What one call has spent: repeats, of those read time-outs, and seconds of pauses, ours and the service's."""
+    """What one request has spent: repeats, of those read time-outs; the purse is shared by all requests of its call."""
 
     repeats: int = 0
     slow: int = 0
-    own_pauses_s: float = 0.0
-    asked_pauses_s: float = 0.0
+    purse: Purse = field(default_factory=Purse)
 
     def after(self, outcome: Outcome, pause_s: float) -> Tries:
-        """The tally after one more failure and the pause that followed."""
-        asked = bool(outcome.retry_after_s)
-        return replace(
-            self,
-            repeats=self.repeats + 1,
-            slow=self.slow + (outcome.fault is Fault.SLOW),
-            own_pauses_s=self.own_pauses_s + (0.0 if asked else pause_s),
-            asked_pauses_s=self.asked_pauses_s + (pause_s if asked else 0.0),
-        )
+        """The tally after one more failure and the pause that follows, which the purse pays."""
+        self.purse.pay(outcome, pause_s)
+        return replace(self, repeats=self.repeats + 1, slow=self.slow + (outcome.fault is Fault.SLOW))
 
 
 def pause_s(
@@ -100,10 +108,10 @@ def pause_s(
         return None
     if outcome.retry_after_s:
         pause = outcome.retry_after_s
-        allowed_s = max_wait_s - tries.asked_pauses_s
+        allowed_s = max_wait_s - tries.purse.asked_s
     else:
         pause = backoff_s(tries.repeats, jitter=jitter)
-        allowed_s = OWN_PAUSES_S - tries.own_pauses_s
+        allowed_s = OWN_PAUSES_S - tries.purse.own_s
     if time_left_s is not None:
         allowed_s = min(allowed_s, time_left_s)
     return pause if pause <= allowed_s else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from azureml_k8s import _failures, _retry
-from azureml_k8s._retry import Outcome, Tries
+from azureml_k8s._retry import Outcome, Purse, Tries
 from azureml_k8s._secrets import get_logger
 from azureml_k8s._transport import Answer, ExchangeError, Request, Transport
 from azureml_k8s.exceptions import ComputeTargetException, UnreachableException
@@ -73,9 +73,9 @@ class Session:
         """The full URL of an ARM path, with api-version."""
         return f"{self.cloud.origin}{path}?{urlencode({'api-version': self._api_version, **query})}"
 
-    def get(self, path: str, **query: str) -> Any:
-        """GET an ARM path; its JSON."""
-        return self.send(Request("GET", self.url(path, **query))).data
+    def get(self, path: str, *, purse: Purse | None = None) -> Any:
+        """GET an ARM path; its JSON. `purse`: of the call that this is a part of."""
+        return self.send(Request("GET", self.url(path)), tries=Tries(purse=purse or Purse())).data
 
     def pages(self, path: str, **query: str) -> Iterator[Any]:
         """GET a list, page by page; each item of ``value``."""
@@ -137,7 +137,8 @@ class Session:
             if _is_unsettled(request, outcome):
                 raise UnsettledError(pause_s, tries.after(outcome, pause_s or 0.0), error)
             if pause_s is None:
-                error.operation_may_run = _may_be_done(request, outcome) or error.operation_may_run
+                if _may_be_done(request, outcome):
+                    raise UnsettledError(None, tries, error)
                 raise error from error.__cause__
             self.nap(pause_s, outcome, request)
             tries = tries.after(outcome, pause_s)

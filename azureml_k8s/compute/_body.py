@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from azureml_k8s import _arm, _failures, _wire
+from azureml_k8s._retry import Purse
 from azureml_k8s._secrets import get_logger
 from azureml_k8s.compute._status import KubernetesComputeStatus
 from azureml_k8s.exceptions import NotFoundException, UserErrorException
@@ -36,15 +37,15 @@ def path(workspace: Workspace, name: str) -> str:
     return workspace._workspace_id.compute_path(_arm.check_part("name", name))
 
 
-def read(workspace: Workspace, name: str) -> Mapping[str, Any]:
-    """One GET.
+def read(workspace: Workspace, name: str, *, purse: Purse | None = None) -> Mapping[str, Any]:
+    """One GET. `purse`: of the call that this is a part of.
 
     Raises:
         NotFoundException: There is no such compute.
         UnreachableException: The answer describes no compute.
     """
     try:
-        body = workspace._session.get(path(workspace, name))
+        body = workspace._session.get(path(workspace, name), purse=purse)
     except NotFoundException as error:
         error.target = error.target or name
         raise
@@ -54,10 +55,10 @@ def read(workspace: Workspace, name: str) -> Mapping[str, Any]:
     return checked
 
 
-def read_if_present(workspace: Workspace, name: str) -> Mapping[str, Any] | None:
-    """One GET; None where there is no such compute."""
+def read_if_present(workspace: Workspace, name: str, *, purse: Purse | None = None) -> Mapping[str, Any] | None:
+    """One GET, see `read`; None where there is no such compute."""
     try:
-        return read(workspace, name)
+        return read(workspace, name, purse=purse)
     except NotFoundException:
         return None
 
