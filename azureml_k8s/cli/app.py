@@ -24,8 +24,8 @@ __all__ = ["cli", "run"]
 # Name: (where the click command is, its line in --help). The line stands here so that --help loads no command.
 _COMMANDS = {
     "cluster-spec": ("cluster_spec:command", "Print the cluster spec of labelled pods, as JSON or TF_CONFIG."),
-    "demo": ("demo:command", "Attach, watch and detach a cluster, on an emulator on this machine."),
-    "emulator": ("emulator:command", "Run an emulator of the service, for tests without a subscription."),
+    "demo": ("demo:command", "Watch a cluster being attached and detached, on an emulator."),
+    "emulator": ("emulator:command", "Run an emulator of the service, for tests and for trying out."),
 }
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 
@@ -66,6 +66,11 @@ class LazyGroup(click.Group):
         """Write the list of commands, loading none."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in sorted(_COMMANDS.items())])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the exit codes."""
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code.value), code.cause) for code in ExitCode])
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """As click's; --help and --version print here."""

@@ -1,22 +1,4 @@
-"""The exit code of every cause, in one place.
-
-====  ==============  ==========================================================================================
-Code  Name            Cause
-====  ==============  ==========================================================================================
-0     OK              Done: what was asked for is so.
-1     ERROR           Anything that has no code of its own, a fault of this program included.
-2     USAGE           A wrong option, argument or configuration; nothing was sent.
-3     NOT_FOUND       The compute or the workspace is absent, or invisible to the caller.
-4     AUTHENTICATION  No token could be had, or the service does not accept it.
-5     FORBIDDEN       The service knows the caller and refuses: a role is missing.
-6     CONFLICT        The compute exists with other settings, or in a state that forbids the request.
-7     FAILED          The operation was accepted, and ended as Failed or Canceled.
-8     TIMED_OUT       We stopped waiting; the operation goes on.
-9     UNREACHABLE     No usable answer came, or the service asked for a longer pause than allowed.
-130   INTERRUPTED     Ctrl-C.
-141   STDOUT_CLOSED   Whoever read our output went away first, as ``| head -1`` does.
-====  ==============  ==========================================================================================
-"""
+"""The exit code of every cause, in one place; ``azureml-k8s --help`` prints this table."""
 
 from __future__ import annotations
 
@@ -28,20 +10,29 @@ __all__ = ["ExitCode", "exit_code_of"]
 
 
 class ExitCode(IntEnum):
-    """What the process ends with; the module's docstring tells when."""
+    """What the process ends with; `cause` says when."""
 
-    OK = 0
-    ERROR = 1
-    USAGE = 2
-    NOT_FOUND = 3
-    AUTHENTICATION = 4
-    FORBIDDEN = 5
-    CONFLICT = 6
-    FAILED = 7
-    TIMED_OUT = 8
-    UNREACHABLE = 9
-    INTERRUPTED = 130
-    STDOUT_CLOSED = 141
+    cause: str
+
+    def __new__(cls, value: int, cause: str) -> ExitCode:
+        """Make a member of its number and its cause."""
+        code = int.__new__(cls, value)
+        code._value_ = value
+        code.cause = cause
+        return code
+
+    OK = 0, "Done: what was asked for is so."
+    ERROR = 1, "Anything without a code of its own, a fault of this program included."
+    USAGE = 2, "A wrong option, argument or configuration; nothing was sent."
+    NOT_FOUND = 3, "The compute or the workspace is absent, or invisible to the caller."
+    AUTHENTICATION = 4, "No token could be had, or the service does not accept it."
+    FORBIDDEN = 5, "The service knows the caller, who lacks a role."
+    CONFLICT = 6, "The compute has other settings, or is in a state that forbids the request."
+    FAILED = 7, "The operation was accepted, and ended as Failed or Canceled."
+    TIMED_OUT = 8, "We stopped waiting; the operation goes on."
+    UNREACHABLE = 9, "No usable answer came, or the service asked for a longer pause than allowed."
+    INTERRUPTED = 130, "Ctrl-C."
+    STDOUT_CLOSED = 141, "Whoever read the output went away first, as '| head -1' does."
 
 
 _CODES: dict[type[BaseException], ExitCode] = {
