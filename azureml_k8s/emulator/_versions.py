@@ -21,29 +21,30 @@ _ML_PUBLIC = """
 """
 # Sent by azureml-core and by the Azure CLI of December 2021; they work, though no public list names them.
 _ML_UNLISTED = "2020-02-02 2021-10-01"
+# Of the clusters: the stable versions of recent years; of the rest: those of the client packages of these years.
+_AKS = """
+2022-01-01 2022-02-01 2022-03-01 2022-04-01 2022-06-01 2022-07-01 2022-08-01 2022-09-01 2022-11-01 2023-01-01
+2023-02-01 2023-03-01 2023-04-01 2023-05-01 2023-06-01 2023-07-01 2023-08-01 2023-09-01 2023-10-01 2023-11-01
+2024-01-01 2024-02-01 2024-05-01 2024-06-01 2024-07-01 2024-08-01 2024-09-01 2024-10-01 2025-01-01 2025-02-01
+2025-03-01 2025-04-01 2025-05-01 2025-06-01 2025-07-01 2025-08-01 2025-09-01 2025-10-01 2026-05-01 2026-08-01
+"""
+_RESOURCES = """
+2016-02-01 2016-06-01 2018-05-01 2019-10-01 2020-01-01 2020-06-01 2021-01-01 2021-04-01 2022-09-01 2022-12-01
+2024-03-01 2024-07-01 2024-11-01 2025-03-01 2025-04-01
+"""
 
 VERSIONS: dict[str, tuple[str, ...]] = {
     "Microsoft.MachineLearningServices": tuple(sorted(f"{_ML_PUBLIC} {_ML_UNLISTED}".split())),
-    "Microsoft.ContainerService": ("2023-10-01", "2024-05-01", "2024-09-01", "2025-05-01", "2026-05-01", "2026-08-01"),
-    "Microsoft.Kubernetes": ("2021-10-01", "2024-01-01", "2025-12-01-preview", "2026-05-01"),
-    "Microsoft.KubernetesConfiguration": ("2022-11-01", "2023-05-01", "2024-11-01", "2025-03-01"),
-    "Microsoft.ManagedIdentity": ("2018-11-30", "2023-01-31", "2024-11-30"),
-    "Microsoft.Authorization": ("2015-07-01", "2018-09-01-preview", "2020-10-01-preview", "2022-04-01"),
-    "Microsoft.Resources": (
-        "2016-02-01",
-        "2016-06-01",
-        "2018-05-01",
-        "2019-10-01",
-        "2020-01-01",
-        "2020-06-01",
-        "2021-04-01",
-        "2022-09-01",
-        "2022-12-01",
-        "2024-03-01",
-        "2024-07-01",
-        "2024-11-01",
-        "2025-04-01",
+    "Microsoft.ContainerService": tuple(_AKS.split()),
+    "Microsoft.Kubernetes": tuple("2021-03-01 2021-10-01 2022-10-01-preview 2024-01-01 2025-12-01 2026-05-01".split()),
+    "Microsoft.KubernetesConfiguration": tuple(
+        "2022-03-01 2022-07-01 2022-11-01 2023-05-01 2024-11-01 2025-03-01".split()
     ),
+    "Microsoft.ManagedIdentity": tuple(
+        "2018-11-30 2022-01-31-preview 2023-01-31 2023-07-31-preview 2024-11-30".split()
+    ),
+    "Microsoft.Authorization": tuple("2015-07-01 2018-09-01-preview 2020-10-01-preview 2022-04-01".split()),
+    "Microsoft.Resources": tuple(_RESOURCES.split()),
     "Metadata": ("2015-01-01", "2018-05-01", "2019-05-01", "2020-06-01", "2022-09-01"),
 }
 _FORM = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z0-9]+)?", re.IGNORECASE)

@@ -292,6 +292,9 @@ def _answer(request: RecordedRequest, status: int, *, html: bool) -> Reply:
     if status < 400:
         return Reply(status)
     text = f"The emulator was told to answer {request.method} with {status}."
+    if status == 429:
+        kind = {"GET": "read", "HEAD": "read", "DELETE": "delete"}.get(request.method, "write")
+        text = f"Number of '{kind}' requests for this subscription exceeded. Please try again later."
     content = json.dumps(error_body(_CODES.get(status, "EmulatedFault"), text), indent=2).encode()
     return Reply(status, {"Content-Type": "application/json; charset=utf-8"}, content)
 
