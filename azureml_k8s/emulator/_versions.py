@@ -36,14 +36,24 @@ _RESOURCES = """
 VERSIONS: dict[str, tuple[str, ...]] = {
     "Microsoft.MachineLearningServices": tuple(sorted(f"{_ML_PUBLIC} {_ML_UNLISTED}".split())),
     "Microsoft.ContainerService": tuple(_AKS.split()),
-    "Microsoft.Kubernetes": tuple("2021-03-01 2021-10-01 2022-10-01-preview 2024-01-01 2025-12-01 2026-05-01".split()),
-    "Microsoft.KubernetesConfiguration": tuple(
-        "2022-03-01 2022-07-01 2022-11-01 2023-05-01 2024-11-01 2025-03-01".split()
+    "Microsoft.Kubernetes": (
+        "2021-03-01",
+        "2021-10-01",
+        "2022-10-01-preview",
+        "2024-01-01",
+        "2025-12-01",
+        "2026-05-01",
     ),
-    "Microsoft.ManagedIdentity": tuple(
-        "2018-11-30 2022-01-31-preview 2023-01-31 2023-07-31-preview 2024-11-30".split()
+    "Microsoft.KubernetesConfiguration": (
+        "2022-03-01",
+        "2022-07-01",
+        "2022-11-01",
+        "2023-05-01",
+        "2024-11-01",
+        "2025-03-01",
     ),
-    "Microsoft.Authorization": tuple("2015-07-01 2018-09-01-preview 2020-10-01-preview 2022-04-01".split()),
+    "Microsoft.ManagedIdentity": ("2018-11-30", "2022-01-31-preview", "2023-01-31", "2023-07-31-preview", "2024-11-30"),
+    "Microsoft.Authorization": ("2015-07-01", "2018-09-01-preview", "2020-10-01-preview", "2022-04-01"),
     "Microsoft.Resources": tuple(_RESOURCES.split()),
     "Metadata": ("2015-01-01", "2018-05-01", "2019-05-01", "2020-06-01", "2022-09-01"),
 }
