@@ -333,7 +333,8 @@ class ComputeTarget:
             self._check_settings()
         if printer:
             printer.end(_states.SUCCEEDED)
-        _log.info("%s: %s", self.name, "gone" if final is None else self.provisioning_state)
+        if final is None:
+            _log.info("compute %s is gone", self.name)
 
     def _add_what_was_replaced(self, error: OperationFailedException) -> None:
         """Let the error carry what this object's attach has replaced, if it has."""
@@ -365,11 +366,11 @@ class ComputeTarget:
         )
 
 
-def _checked_timeout(timeout: float | None) -> float | None:
+def _checked_timeout(timeout: float | None, argument: str = "timeout") -> float | None:
     if timeout is None:
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, int | float):
-        raise TypeError(f"timeout must be a number of seconds or None, not {type(timeout).__name__}")
+        raise TypeError(f"{argument} must be a number of seconds or None, not {type(timeout).__name__}")
     if math.isnan(timeout) or timeout < 0:
-        raise UserErrorException(f"timeout must not be negative, but is {timeout}", target="timeout")
+        raise UserErrorException(f"{argument} must not be negative, but is {timeout}", target=argument)
     return None if math.isinf(timeout) else float(timeout)
