@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 import time
@@ -139,12 +140,10 @@ class Workspace:
         if id is not None:
             where = _arm.WorkspaceId.parse(id, "id")
             subscription_id, resource_group, name = where.subscription_id, where.resource_group, where.name
+        name, subscription_id = _arm.check_part("name", name), _arm.check_subscription(subscription_id)
         if resource_group is None:
-            return _the_one(
-                name, Workspace.list(_arm.check_subscription(subscription_id), auth, cloud=cloud, **settings)
-            )
-        _arm.check_subscription(subscription_id)
-        found = Workspace(str(subscription_id), resource_group, name, auth, cloud=cloud, location=location, **settings)
+            return _the_one(name, Workspace.list(subscription_id, auth, cloud=cloud, **settings))
+        found = Workspace(subscription_id, resource_group, name, auth, cloud=cloud, location=location, **settings)
         found.get_details()
         return found
 
@@ -299,7 +298,7 @@ class Workspace:
         body = self._session.get(self._workspace_id.path)
         if not isinstance(body, dict):
             raise UnreachableException("the service's answer describes no workspace: it is no JSON object")
-        self._body = body
+        self._body = copy.deepcopy(body)  # the caller may change what is returned
         return body
 
     def close(self) -> None:
@@ -367,8 +366,7 @@ class Workspace:
 
 
 def _the_one(name: str, found: Mapping[str, list[Workspace]]) -> Workspace:
-    wanted = _arm.check_part("name", name).casefold()
-    same = [one for key, ones in found.items() if key.casefold() == wanted for one in ones]
+    same = [one for key, ones in found.items() if key.casefold() == name.casefold() for one in ones]
     if not same:
         raise ProjectSystemException(f"workspace {name} was not found in the subscription", target=name)
     if len(same) > 1:

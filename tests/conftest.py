@@ -47,3 +47,14 @@ def workspace(emulator: Emulator, clock: FakeClock) -> Iterator[object]:
         transport=EmulatorAdapter(emulator, sleep=clock.sleep),
     ) as made:
         yield made
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever tries to send a request fails the test."""
+    from requests.adapters import HTTPAdapter
+
+    def send(*_: object, **__: object) -> None:
+        pytest.fail("a request was about to be sent")
+
+    monkeypatch.setattr(HTTPAdapter, "send", send)

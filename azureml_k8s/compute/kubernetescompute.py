@@ -59,7 +59,7 @@ class KubernetesCompute(ComputeTarget, compute_type="Kubernetes"):
         cls, workspace: Workspace, name: str, configuration: object, *, replace: bool, replace_timeout_s: float
     ) -> KubernetesCompute:
         ours, name = adopt(workspace), _arm.check_part("name", name)
-        asked, limit_s = _check_configuration(configuration), _checked_timeout(replace_timeout_s)
+        asked, limit_s = _check_configuration(configuration), _checked_timeout(replace_timeout_s, "replace_timeout")
         attached = _attach.Attachment(ours, name, asked).run(replace=bool(replace), replace_timeout_s=limit_s)
         target = KubernetesCompute._of(ours, attached.body, name)
         assert isinstance(target, KubernetesCompute)  # noqa: S101 - the type was checked, or is what was sent
