@@ -53,6 +53,12 @@ def imports_of(file: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield node.module, tuple(alias.name for alias in node.names)
 
 
+def is_ours(node: ast.Import | ast.ImportFrom) -> bool:
+    """Whether an import is of this package's own."""
+    modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    return all(module.partition(".")[0] == "azureml_k8s" for module in modules)
+
+
 def is_a_class(value: object) -> bool:
     """Whether it is a class that people may use; a TypedDict only describes the arguments of one."""
     return isinstance(value, type) and not is_typeddict(value)
@@ -110,6 +116,25 @@ def test_no_private_name_of_another_package(file: Path) -> None:
         for module, names in imports_of(file)
         if module.partition(".")[0] not in {"azureml_k8s", "__future__"}
         and any(part.startswith("_") for part in (*module.split("."), *names))
+    ]
+    assert private == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=label)
+def test_no_private_attribute_of_another_package(file: Path) -> None:
+    """No file reaches for ``package._name`` through an imported module (azure-sdk-for-python#39047)."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    foreign = {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom) and not is_ours(node)
+        for alias in node.names
+    }
+    private = [
+        f"line {node.lineno}: {node.value.id}.{node.attr}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in foreign
+        if node.attr.startswith("_") and not node.attr.startswith("__")
     ]
     assert private == []
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
+import sys
+import threading
 import time
 from typing import Any
 
@@ -49,6 +53,29 @@ def test_piped_output_is_plain_and_whole_lines(run: Run) -> None:
 def test_quiet_leaves_stderr_empty(run: Run) -> None:
     """With errors only, a success writes nothing to stderr (azure-sdk-for-python#19822)."""
     assert run("--quiet", "demo", "--provisioning-seconds", "0").stderr == ""
+
+
+def test_ctrl_c_ends_the_demo() -> None:
+    """Ctrl-C while the demo waits ends it with 130 and a word, no traceback, and its emulator goes with it."""
+    program = (
+        "import signal, sys\n"
+        "from azureml_k8s.cli import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a background job of a shell inherits 'ignored'
+        "sys.exit(main(['demo', '--provisioning-seconds', '600']))\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        watchdog = threading.Timer(30, process.kill)
+        watchdog.start()
+        assert process.stdout is not None
+        assert any("wait_for_completion" in line for line in process.stdout)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+        watchdog.cancel()
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert err.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in err
 
 
 def test_an_attach_that_fails_fails_the_demo(
