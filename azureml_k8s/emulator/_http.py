@@ -13,6 +13,7 @@ __all__ = ["HOST", "Headers", "Json", "RecordedRequest", "Refusal", "Reply", "js
 
 Json = dict[str, Any]
 
+_MAX_DEPTH = 64  # deeper JSON is refused, as by the JSON readers that services use
 HOST = re.compile(r"[A-Za-z0-9.\-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
 
 
@@ -154,6 +155,14 @@ def _refuse_constant(text: str) -> None:
 
 def _parsed(body: bytes) -> Any:
     try:
-        return json.loads(body, parse_constant=_refuse_constant) if body else None
+        parsed = json.loads(body, parse_constant=_refuse_constant) if body else None
     except (ValueError, RecursionError):
         return None
+    return None if _is_deeper(parsed, _MAX_DEPTH) else parsed
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    if levels < 0:
+        return True
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_is_deeper(one, levels - 1) for one in inner)

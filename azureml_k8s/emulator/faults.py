@@ -3,89 +3,31 @@
 from __future__ import annotations
 
 import base64
-import json
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
-from urllib.parse import urlsplit, urlunsplit
 
-from azureml_k8s.emulator._answers import error_body
 from azureml_k8s.emulator._call import Pace
+from azureml_k8s.emulator._fault import (
+    Fault,
+    Match,
+    answer,
+    changed,
+    content,
+    holds,
+    is_list,
+    is_write,
+    moved_header,
+    moved_link,
+)
 from azureml_k8s.emulator._http import RecordedRequest, Reply
 from azureml_k8s.emulator._operations import Failure, Operations
 
 __all__ = ["Fault", "Faults", "Match"]
 
-Match = str | Callable[[RecordedRequest], bool] | None
-_CODES = {
-    401: "InvalidAuthenticationToken",
-    403: "AuthorizationFailed",
-    404: "NotFound",
-    408: "RequestTimeout",
-    409: "Conflict",
-    429: "SubscriptionRequestsThrottled",
-    500: "InternalServerError",
-    502: "BadGateway",
-    503: "ServiceUnavailable",
-    504: "GatewayTimeout",
-}
-_PAGE = "<!DOCTYPE html>\n<html><head><title>{0}</title></head><body><h1>{0}</h1><p>proxy.example</p></body></html>\n"
 _OPERATIONS = "/computeOperationsStatus/"
-
-
-@dataclass
-class Fault:
-    """One line of the script; made by `Faults.add`.
-
-    Attributes:
-        seen: How many requests matched so far.
-        fired: How many of them it struck.
-    """
-
-    match: Match
-    method: str | None
-    nth: int | None
-    every: int | None
-    chance: float | None
-    times: int | None
-    after: bool
-    change: Callable[[RecordedRequest, Reply], Reply]
-    replaces: bool
-    dice: random.Random
-    seen: int = 0
-    fired: int = 0
-    is_removed: bool = False
-
-    def remove(self) -> None:
-        """Take this line out of the script."""
-        self.is_removed = True
-
-    def strikes(self, request: RecordedRequest) -> bool:
-        """Tell whether this request is struck, and count it."""
-        if self.is_removed or not self._matches(request):
-            return False
-        self.seen += 1
-        if self.times is not None and self.fired >= self.times:
-            return False
-        is_due = self._is_due()
-        self.fired += is_due
-        return is_due
-
-    def _is_due(self) -> bool:
-        if self.chance is not None:
-            return self.dice.random() < self.chance
-        if self.every is not None:
-            return self.seen % self.every == 0
-        return self.nth is None or self.seen >= self.nth
-
-    def _matches(self, request: RecordedRequest) -> bool:
-        if self.method is not None and self.method != request.method:
-            return False
-        if callable(self.match):
-            return self.match(request)
-        return _holds(self.match, request)
 
 
 @dataclass
@@ -145,14 +87,14 @@ class Faults:
             edit: Changes the reply as a whole, after all the others.
             seed: For ``chance``.
         """
-        content = _content(body)
+        new_body = content(body)
 
         def change(request: RecordedRequest, reply: Reply) -> Reply:
             if status is not None or html:
-                reply = _answer(request, status or 200, html=html)
-            if content is not None:
-                reply = replace(reply, body=content)
-            reply = replace(reply, headers=_changed(reply.headers, headers or {}))
+                reply = answer(request, status or 200, html=html)
+            if new_body is not None:
+                reply = replace(reply, body=new_body)
+            reply = replace(reply, headers=changed(reply.headers, headers or {}))
             reply = replace(reply, delay_s=reply.delay_s + delay_s, drip_s=drip_s or reply.drip_s)
             reply = replace(reply, reset=reset or reply.reset, truncate=truncate or reply.truncate)
             return edit(reply) if edit else reply
@@ -193,7 +135,7 @@ class Faults:
         ends_s = self.clock() + seconds
 
         def is_early(request: RecordedRequest) -> bool:
-            return self.clock() < ends_s and (match(request) if callable(match) else _holds(match, request))
+            return self.clock() < ends_s and (match(request) if callable(match) else holds(match, request))
 
         def tell(reply: Reply) -> Reply:
             left_s = max(1, math.ceil(ends_s - self.clock()))
@@ -231,11 +173,11 @@ class Faults:
 
     def foreign_operation_url(self, host: str = "evil.example", *, method: str | None = None) -> Fault:
         """Let the operation URL of the next accepted request point to another host."""
-        return self.add(_is_write, method=method, edit=lambda reply: _moved_header(reply, host))
+        return self.add(is_write, method=method, edit=lambda reply: moved_header(reply, host))
 
     def foreign_next_link(self, host: str = "evil.example") -> Fault:
         """Let the next page link of the next list that has one point to another host."""
-        return self.add(_is_list, every=1, times=1, edit=lambda reply: _moved_link(reply, host))
+        return self.add(is_list, every=1, times=1, edit=lambda reply: moved_link(reply, host))
 
     def fail_next(
         self,
@@ -266,61 +208,3 @@ class Faults:
             self.pace.polls, self.pace.provisioning_seconds = polls, None
         if seconds is not None:
             self.pace.provisioning_seconds = seconds
-
-
-def _holds(match: str | None, request: RecordedRequest) -> bool:
-    return match is None or match.lower() in request.target.lower()
-
-
-def _is_write(request: RecordedRequest) -> bool:
-    return request.method in ("PUT", "PATCH", "DELETE")
-
-
-def _is_list(request: RecordedRequest) -> bool:
-    return request.method == "GET" and request.segments[-1:] == ("computes",)
-
-
-def _content(body: bytes | str | Mapping[str, Any] | Sequence[Any] | None) -> bytes | None:
-    if body is None or isinstance(body, bytes):
-        return body
-    return body.encode() if isinstance(body, str) else json.dumps(body, indent=2).encode()
-
-
-def _answer(request: RecordedRequest, status: int, *, html: bool) -> Reply:
-    if html:
-        return Reply(status, {"Content-Type": "text/html; charset=utf-8"}, _PAGE.format(status).encode())
-    if status < 400:
-        return Reply(status)
-    text = f"The emulator was told to answer {request.method} with {status}."
-    if status == 429:
-        kind = {"GET": "read", "HEAD": "read", "DELETE": "delete"}.get(request.method, "write")
-        text = f"Number of '{kind}' requests for this subscription exceeded. Please try again later."
-    content = json.dumps(error_body(_CODES.get(status, "EmulatedFault"), text), indent=2).encode()
-    return Reply(status, {"Content-Type": "application/json; charset=utf-8"}, content)
-
-
-def _changed(headers: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
-    named = {name.lower() for name in changes}
-    kept = {name: value for name, value in headers.items() if name.lower() not in named}
-    return {**kept, **{name: value for name, value in changes.items() if value is not None}}
-
-
-def _moved(url: str, host: str) -> str:
-    scheme, _, rest = host.rpartition("://")
-    parts = urlsplit(url)
-    return urlunsplit((scheme or parts.scheme, rest, parts.path, parts.query, ""))
-
-
-def _moved_header(reply: Reply, host: str) -> Reply:
-    name = "Azure-AsyncOperation"
-    url = reply.headers.get(name)
-    return reply if url is None else replace(reply, headers={**reply.headers, name: _moved(url, host)})
-
-
-def _moved_link(reply: Reply, host: str) -> Reply:
-    page = reply.json
-    if not isinstance(page, dict):
-        return reply
-    # A list that fits one page gets a link too, so that the client has one to refuse.
-    page["nextLink"] = _moved(page.get("nextLink") or "https://replaced/subscriptions?$skip=1", host)
-    return replace(reply, body=json.dumps(page, indent=2).encode())

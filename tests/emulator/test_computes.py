@@ -248,7 +248,10 @@ def test_a_wrong_body_is_refused_in_the_provider_s_shape(caller: Caller, what: s
     assert caller.compute("GET", "k8s1").status == 404
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"nul", b"NaN", b"\xff\xfe", b"[" * 100_000, b"9" * 5_000])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b"nul", b"NaN", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 65 + b"1" + b"}" * 65, b"9" * 5_000],
+)
 def test_a_body_that_is_no_json_object_is_refused_by_arm(caller: Caller, body: bytes) -> None:
     """What cannot be parsed does not reach the provider."""
     url = f"{BASE}{WORKSPACE}/computes/k8s1?api-version=2024-04-01"

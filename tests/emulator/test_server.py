@@ -188,6 +188,36 @@ def test_sixteen_clients_at_once_lose_nothing(server: EmulatorServer) -> None:
     assert len(server.emulator.requests) == 16 * (1 + 4 * 3) + 1
 
 
+def test_attaches_and_detaches_of_one_name_at_once_end_in_one_state(server: EmulatorServer) -> None:
+    """Whatever the order, each accepted write is one operation, the others are told 409, and one state is left."""
+    server.emulator.provisioning(polls=1)
+    url = f"{server.url}{WORKSPACE}/computes/k8s1?api-version=2024-04-01"
+    seen: list[tuple[str, int]] = []
+
+    def work(number: int) -> None:
+        with requests.Session() as session:
+            session.headers.update(HEADERS)
+            for turn in range(6):
+                method = ("PUT", "DELETE")[(number + turn) % 2]
+                query = "" if method == "PUT" else "&underlyingResourceAction=Detach"
+                body = attach_body(server.emulator.aks_id) if method == "PUT" else None
+                answer = session.request(method, url + query, json=body, timeout=30)
+                seen.append((method, answer.status_code))
+                if answer.status_code in (201, 202):
+                    session.get(answer.headers["Azure-AsyncOperation"], timeout=30)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert len(seen) == 8 * 6
+    assert {status for method, status in seen if method == "PUT"} <= {201, 409}
+    assert {status for method, status in seen if method == "DELETE"} <= {202, 204, 409}
+    state = Caller(server.emulator).compute("GET", "k8s1")
+    assert state.status == 404 or state.json["properties"]["provisioningState"] == "Succeeded"
+
+
 def test_a_client_that_stalls_holds_up_nobody(server: EmulatorServer) -> None:
     """An open connection without a request blocks neither others nor the stop."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=5) as idle:
