@@ -35,31 +35,39 @@ class Config:
     cloud: Cloud | None
 
 
-def load(path: str | os.PathLike[str] | None, file_name: str | None) -> Config:
+def load(path: str | os.PathLike[str] | None, file_name: str | None, *, with_cloud: bool = True) -> Config:
     """Find and read the config file.
 
     Args:
         path: A file, or the folder to start from; default: the current folder.
         file_name: Sought instead of config.json and project.json.
+        with_cloud: False where the caller names the cloud; what the file says of one is then not even looked at.
 
     Raises:
+        TypeError: The path is none.
         UserErrorException: No file, or not one that names a workspace and nothing suspicious.
     """
     found = _find(path, file_name)
     _log.info("the workspace is read from %s", found)
     values = _read(found)
-    return Config(_workspace_of(values, found), _cloud_of(values, found))
+    return Config(_workspace_of(values, found), _cloud_of(values, found) if with_cloud else None)
+
+
+def _absolute(path: str | os.PathLike[str] | None) -> Path:
+    if not isinstance(path, str | os.PathLike | None):
+        raise TypeError(f"path must be a str or a path, not {type(path).__name__}")
+    return Path(os.path.abspath(path or "."))
 
 
 def _find(path: str | os.PathLike[str] | None, file_name: str | None) -> Path:
+    start = _absolute(path)
     try:
-        start = Path(os.path.abspath(path or "."))
         if start.is_file():
             return start
         for candidate in _candidates(start, (file_name,) if file_name else _FILES):
             if candidate.is_file():
                 return candidate
-    except (TypeError, ValueError, OSError) as error:
+    except (ValueError, OSError) as error:
         raise UserErrorException(f"path: {str(path)[:100]!r} is no readable path: {error}", target="path") from error
     if not start.exists():
         raise UserErrorException(f"path: {start} does not exist", target="path")
@@ -118,11 +126,17 @@ def _text(values: Mapping[str, Any], key: str, path: Path) -> str:
 
 
 def _cloud_of(values: Mapping[str, Any], path: Path) -> Cloud | None:
-    if values.get("cloud") is not None:
-        return Cloud.named(_text(values, "cloud", path))
+    named = None if values.get("cloud") is None else Cloud.named(_text(values, "cloud", path))
     if values.get("resource_manager") is None:
-        return None
-    return _cloud_at(_text(values, "resource_manager", path), path)
+        return named
+    there = _cloud_at(_text(values, "resource_manager", path), path)
+    if named not in (None, there):
+        raise UserErrorException(
+            f"resource_manager in {path} leads to {there.name}, but cloud says {named.name if named else None}",
+            target="resource_manager",
+            remedy="Leave one of them out.",
+        )
+    return there
 
 
 def _cloud_at(url: str, path: Path) -> Cloud:
@@ -154,15 +168,22 @@ def write(
         values["resource_manager"] = cloud.origin
     elif cloud.name != "AzureCloud":
         values["cloud"] = cloud.name
-    folder = Path(os.path.abspath(path or ".")) / ".azureml"
+    folder = _absolute(path) / ".azureml"
     target = folder / (file_name or _FILES[0])
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=folder, prefix=".config-", delete=False, encoding="utf-8") as file:
-            json.dump(values, file, indent=2)
-            file.write("\n")
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, target)
-    except OSError as error:
+        _write_at_once(target, json.dumps(values, indent=2) + "\n")
+    except (OSError, ValueError) as error:
         raise UserErrorException(f"path: the config file can't be written: {error}", target="path") from error
     return target
+
+
+def _write_at_once(target: Path, text: str) -> None:
+    with tempfile.NamedTemporaryFile("w", dir=target.parent, prefix=".config-", delete=False, encoding="utf-8") as file:
+        file.write(text)
+    try:
+        os.chmod(file.name, 0o644)
+        os.replace(file.name, target)
+    except OSError:
+        os.unlink(file.name)
+        raise

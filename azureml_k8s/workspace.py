@@ -208,9 +208,9 @@ class Workspace:
         Raises:
             UserErrorException: No file, or it does not name a workspace, or it names a foreign host.
         """
-        config = _config.load(path, _file_name)
+        config = _config.load(path, _file_name, with_cloud=cloud is None)
         where = config.workspace
-        chosen = cloud or config.cloud or "AzureCloud"
+        chosen = cloud if cloud is not None else config.cloud or "AzureCloud"
         return cls(
             where.subscription_id, where.resource_group, where.name, auth, cloud=chosen, location=location, **settings
         )
