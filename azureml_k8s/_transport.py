@@ -9,7 +9,7 @@ import json as jsonlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +46,8 @@ class Request:
     """An inert request. `is_ours`: the URL was built here, and must be sent exactly so."""
 
     method: str
-    url: str
-    json: Any = None
+    url: str = field(repr=False)  # an operation's is a secret
+    json: Any = field(default=None, repr=False)
     is_ours: bool = True
 
 
@@ -57,8 +57,8 @@ class Answer:
 
     request: Request
     status: int
-    headers: Mapping[str, str]
-    body: bytes
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
     client_request_id: str
 
     @property

@@ -143,11 +143,16 @@ class Rig:
 
 
 def texts_of(error: BaseException) -> str:
-    """All that people may get to see of an error: text, repr, and the traceback with the library's local variables."""
-    shown = [str(error), repr(error), "".join(traceback.format_exception(error))]
+    """What people get to see of an error: text, repr, the facts, the traceback with all that is chained."""
+    facts = [f"{name}={value!r}" for name, value in vars(error).items() if name != "provisioning_errors"]
+    return "\n".join([str(error), repr(error), *facts, *traceback.format_exception(error)])
+
+
+def locals_of(error: BaseException) -> str:
+    """The library's local variables that tools show beside a traceback."""
+    shown = []
     for one in linked(error):
-        told = traceback.TracebackException.from_exception(one, capture_locals=True)
-        for frame in told.stack:
+        for frame in traceback.TracebackException.from_exception(one, capture_locals=True).stack:
             if "/azureml_k8s/" in frame.filename and "/emulator/" not in frame.filename:
                 shown += [f"{name}={value}" for name, value in (frame.locals or {}).items()]
     return "\n".join(shown)
@@ -179,6 +184,8 @@ def check_secrecy(error: BaseException | None, records: list[logging.LogRecord])
         said += texts_of(error)
         foreign = [one for one in linked(error) if isinstance(one, requests.RequestException | OSError)]
         assert [one for one in foreign if not type(one).__module__.startswith("azureml_k8s")] == []
+        assert TOKEN not in locals_of(error)
+        assert "opaqueTwo" not in locals_of(error)
     assert "opaque" not in said
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -88,7 +89,7 @@ def test_a_lost_operation_url_leaves_the_compute_to_decide(rig: Rig, begin: Call
 def test_looks_that_fail_for_ever_end_the_wait_with_word_of_the_operation(
     rig: Rig, begin: Callable[[Rig], Any], fault: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The error says that the operation was not seen to fail and how to go on, after bounded tries (azure-cli#28139)."""
+    """The error says that the operation was not seen to fail and how to go on, in bounded time (azure-cli#28139)."""
     caplog.set_level(logging.DEBUG)
     target = begin(rig)
     rig.forget()
@@ -163,7 +164,7 @@ def test_many_waiters_do_not_beat_in_step(rig: Rig) -> None:
         with pytest.raises(e.OperationTimeoutException):
             target.wait_for_completion(timeout=30)
         looks = [sent.at_s - one.began_s for sent in one.sent]
-        assert all(later - earlier >= 1 for earlier, later in zip(looks, looks[1:-1], strict=False))
+        assert all(later - earlier >= 1 for earlier, later in pairwise(looks[:-1]))
         moments.add(round(looks[-2], 3))
     assert len(moments) > 30
 
@@ -213,7 +214,7 @@ def test_a_retry_after_of_an_odd_status_is_obeyed_too(rig: Rig) -> None:
     target.wait_for_completion()
     looks = [one.at_s for one in rig.sent if one.kind == "operation"]
     assert len(looks) >= 2
-    assert all(later - earlier >= 9 for earlier, later in zip(looks, looks[1:], strict=False))
+    assert all(later - earlier >= 9 for earlier, later in pairwise(looks))
 
 
 def test_a_double_nested_error_is_read_to_its_core(rig: Rig) -> None:
