@@ -156,12 +156,7 @@ class Operations:
     def load(self, dumped: list[Json]) -> None:
         """Take over what `dump` returned."""
         for one in dumped:
-            members = dict(one)
-            seconds = members.pop("seconds_left")
-            for name in ("planned", "failure"):
-                members[name] = _failure(members[name])
-            members["ends_at_s"] = None if seconds is None else self._time.clock() + float(seconds)
-            self._add(Operation(**members))
+            self._add(operation_of(one, now_s=self._time.clock()))
 
     def _add(self, operation: Operation) -> None:
         self._all[operation.id] = operation
@@ -193,6 +188,22 @@ class Operations:
         properties["provisioningWarnings"] = {}
         properties.setdefault("computeLocation", compute["location"])
         compute["tags"] = compute.get("tags") or {}
+
+
+def operation_of(dumped: Json, *, now_s: float) -> Operation:
+    """Return an operation from what `Operations.dump` made of it.
+
+    Raises:
+        TypeError, KeyError, ValueError: That is not what it made.
+    """
+    members = dict(dumped)
+    seconds_left = members.pop("seconds_left")
+    members["ends_at_s"] = None if seconds_left is None else now_s + float(seconds_left)
+    for name in ("planned", "failure"):
+        members[name] = _failure(members[name])
+    if not all(isinstance(members[name], str) for name in ("id", "kind", "resource_id", "location", "status", "query")):
+        raise TypeError("an operation has a member of a wrong type")
+    return Operation(**members)
 
 
 def is_same_query(operation: Operation, query: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from azureml_k8s.emulator._http import Json
-from azureml_k8s.emulator._operations import Operations
+from azureml_k8s.emulator._operations import Operations, operation_of
 from azureml_k8s.emulator.errors import EmulatorError
 from azureml_k8s.emulator.world import World
 
@@ -72,6 +72,8 @@ def _kept(found: Json) -> Kept:
         raise ValueError(f"format {found['format']!r}, expected {_FORMAT}")
     kept = Kept(found["world"], list(found["operations"]))
     kept.world()
+    for operation in kept.operations:
+        operation_of(operation, now_s=0)
     return kept
 
 

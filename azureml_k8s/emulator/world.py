@@ -81,15 +81,16 @@ class World:
     def children(self, collection: str) -> Iterator[tuple[int, Json]]:
         """Yield the resources directly in a collection, each with its place in the order of creation."""
         prefix = f"{_ids.key(collection)}/"
-        for key, body in sorted(self._resources.items(), key=lambda item: self._order[item[0]]):
-            if key.startswith(prefix) and "/" not in key[len(prefix) :]:
-                yield self._order[key], body
+        for key in self._in_order(prefix):
+            if "/" not in key[len(prefix) :]:
+                yield self._order[key], self._resources[key]
 
     def under(self, scope: str, resource_type: str) -> Iterator[Json]:
         """Yield the resources of a type anywhere under a scope, in the order of creation."""
-        prefix, wanted = f"{_ids.key(scope)}/", resource_type.lower()
-        for key, body in sorted(self._resources.items(), key=lambda item: self._order[item[0]]):
-            if key.startswith(prefix) and str(body.get("type", "")).lower() == wanted:
+        wanted = resource_type.lower()
+        for key in self._in_order(f"{_ids.key(scope)}/"):
+            body = self._resources[key]
+            if str(body.get("type", "")).lower() == wanted:
                 yield body
 
     def add_subscription(self, subscription_id: str) -> str:
@@ -194,6 +195,9 @@ class World:
             world._count = int(place) - 1
             world.put(deepcopy(body))
         return world
+
+    def _in_order(self, prefix: str) -> list[str]:
+        return sorted((key for key in self._resources if key.startswith(prefix)), key=self._order.__getitem__)
 
     def _add(self, resource_type: str, name: str, arguments: dict[str, object]) -> str:
         place = {one: arguments.pop(one, None) for one in ("subscription_id", "resource_group", "location")}

@@ -175,6 +175,18 @@ def test_a_damaged_state_file_is_refused_and_left_as_it_was(tmp_path: Path, cont
     assert path.read_text() == content
 
 
+@pytest.mark.parametrize("member", ["id", "kind", "status", "seconds_left", "planned", "extra"])
+def test_a_damaged_operation_is_noticed_at_the_start(tmp_path: Path, member: str) -> None:
+    """Not only the world is checked before the emulator runs."""
+    path = tmp_path / "state.json"
+    Caller(Emulator(state=path)).put()
+    content = json.loads(path.read_text())
+    content["operations"][0][member] = ["x"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(EmulatorError, match="damaged"):
+        Emulator(state=path)
+
+
 def test_a_state_file_that_cannot_be_written_answers_500(tmp_path: Path) -> None:
     """The client is told; the emulator goes on."""
     folder = tmp_path / "gone"

@@ -25,7 +25,11 @@ def python_for_peers() -> str:
     named = os.environ.get("PEER_PYTHON")
     for name in (named,) if named else PYTHONS:
         found = shutil.which(name)
-        if found and subprocess.run([found, "-c", "import ensurepip, venv"], check=False).returncode == 0:
+        # A name on the PATH may be a shim of a version that is not there.
+        if (
+            found
+            and not subprocess.run([found, "-c", "import ensurepip, venv"], capture_output=True, check=False).returncode
+        ):
             return found
     raise SystemExit(
         f"none of {', '.join(PYTHONS)} with its venv module is here; name one: PEER_PYTHON=/path/to/python"
