@@ -346,7 +346,7 @@ class Workspace:
         """Another workspace of a list, sharing this one's session; None, with a warning, for what is none."""
         try:
             where = _arm.WorkspaceId.parse(body["id"] if isinstance(body, dict) else None, "id")
-        except (KeyError, UserErrorException):
+        except (KeyError, TypeError, UserErrorException):
             _log.warning("an item of the list is no workspace: %.200s", mask_json(body))
             return None
         sibling = Workspace(
