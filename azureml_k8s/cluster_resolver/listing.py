@@ -7,6 +7,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from azureml_k8s import _retry
 from azureml_k8s.cluster_resolver.answers import clipped, explain, foreign, status_error
 from azureml_k8s.cluster_resolver.connection import Connection
 from azureml_k8s.cluster_resolver.errors import KubernetesApiError
+from azureml_k8s.cluster_resolver.pages import read_list
 from azureml_k8s.cluster_resolver.pods import Pod, pod_from_json
 from azureml_k8s.cluster_resolver.source import Event, Listing
 
@@ -31,6 +33,13 @@ _MAX_ASKED_PAUSES_S = 120.0
 _CHUNK_BYTES = 65536
 
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class _Page:
+    pods: list[Pod]
+    token: str | None
+    version: str | None
 
 
 class PodClient:
@@ -115,26 +124,23 @@ class PodClient:
         while True:
             asked = {**options, "_continue": token} if token else options
             page = self._repeated(partial(self._page, selector, namespace, asked), namespace, deadline)
-            pods += map(pod_from_json, page.get("items") or ())
-            metadata = page.get("metadata")
-            del page  # before the next one comes
-            token, version = _token(metadata, "continue"), _token(metadata, "resourceVersion")
+            pods += page.pods
+            token = page.token
             if not token:
-                return Listing(pods, version)
+                return Listing(pods, page.version)
 
-    def _page(self, selector: str | None, namespace: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _page(self, selector: str | None, namespace: str | None, options: Mapping[str, Any]) -> _Page:
         response = self._get(selector, namespace, _READ_S, options)
         try:
-            body = response.read(decode_content=True)
+            text = response.read(decode_content=True).decode(errors="replace")
         finally:
             response.release_conn()
         try:
-            page = json.loads(body)
+            pods, fields = read_list(text, pod_from_json)
         except (ValueError, RecursionError):
-            raise foreign(response.status, f"it is no JSON but begins {clipped(body)!r}") from None
-        if not isinstance(page, dict) or not isinstance(page.get("items", ...), list | None):
-            raise foreign(response.status, "it is no list of pods")
-        return page
+            raise foreign(response.status, _why_no_list(text)) from None
+        metadata = fields.get("metadata")
+        return _Page(pods, token=_metadata(metadata, "continue"), version=_metadata(metadata, "resourceVersion"))
 
     def _get(self, selector: str | None, namespace: str | None, read_s: float, options: Mapping[str, Any]) -> Any:
         api = self._connection.api()
@@ -179,9 +185,17 @@ class PodClient:
             self._sleep(pause_s)
 
 
-def _token(metadata: object, name: str) -> str | None:
+def _metadata(metadata: object, name: str) -> str | None:
     value = metadata.get(name) if isinstance(metadata, dict) else None
     return value if isinstance(value, str) and value else None
+
+
+def _why_no_list(text: str) -> str:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return f"it is no JSON but begins {clipped(text)!r}"
+    return f"it is no list of pods but begins {clipped(text)!r}"
 
 
 def _events(response: Any, namespace: str | None) -> Iterator[Event]:

@@ -7,7 +7,7 @@ Fields: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
@@ -63,7 +63,8 @@ class Pod:
         hostname: Its host name within the subdomain.
         subdomain: The name of the headless service that gives it a DNS name.
         is_terminating: Whether it is being deleted; its phase stays Running meanwhile.
-        labels: Its labels that give an index, with the annotations of the same names where there is no label.
+        index: The index that its labels give it, or annotations of the same names; None without a usable one.
+        job_index: The index of its child job in a JobSet, None elsewhere.
         accelerators: Accelerators in its containers' limits, by TensorFlow's device type.
         obstacle: Why it cannot come up, for example ``ImagePullBackOff: no such image``.
         waits_for: Why it does not run yet, for example ``ContainerCreating``.
@@ -80,7 +81,8 @@ class Pod:
     hostname: str | None = None
     subdomain: str | None = None
     is_terminating: bool = False
-    labels: Mapping[str, str] = field(default_factory=dict)
+    index: int | None = None
+    job_index: int | None = None
     accelerators: Mapping[str, int] = field(default_factory=dict)
     obstacle: str | None = None
     waits_for: str | None = None
@@ -99,19 +101,6 @@ class Pod:
     def is_finished(self) -> bool:
         """Whether it ended, well or not, and will not run again."""
         return self.phase in ("Failed", "Succeeded")
-
-    @property
-    def index(self) -> int | None:
-        """The index that its labels give it, None without a usable one."""
-        for key in INDEX_KEYS:
-            if key in self.labels:
-                return _index(self.labels[key])
-        return None
-
-    @property
-    def job_index(self) -> int | None:
-        """The index of its child job in a JobSet, None elsewhere."""
-        return _index(self.labels.get(JOB_INDEX_KEY, ""))
 
 
 def pod_from_json(item: object) -> Pod:
@@ -152,6 +141,7 @@ def _attribute(source: object, name: str) -> object:
 
 def _read(source: object, get: _Get) -> Pod:
     metadata, spec, status = get(source, "metadata"), get(source, "spec"), get(source, "status")
+    labels, annotations = get(metadata, "labels"), get(metadata, "annotations")
     pod_ip = _text(get(status, "podIP"))
     ips = tuple(ip for entry in _list(get(status, "podIPs")) if (ip := _text(get(entry, "ip"))))
     return Pod(
@@ -166,10 +156,11 @@ def _read(source: object, get: _Get) -> Pod:
         hostname=_text(get(spec, "hostname")),
         subdomain=_text(get(spec, "subdomain")),
         is_terminating=isinstance(get(metadata, "deletionTimestamp"), (str, datetime)),
-        labels=_index_labels(get(metadata, "annotations"), get(metadata, "labels")),
+        index=_first_index(INDEX_KEYS, labels, annotations),
+        job_index=_first_index((JOB_INDEX_KEY,), labels, annotations),
         accelerators=_accelerators(_list(get(spec, "containers")), get),
         obstacle=_obstacle(status, get),
-        waits_for=next((f"{reason}" for reason, _ in _waits(status, get)), None),
+        waits_for=next((reason for reason, _ in _waits(status, get)), None),
     )
 
 
@@ -181,15 +172,13 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _index_labels(*sources: object) -> dict[str, str]:
-    """Return the pairs that give an index; later sources win."""
-    return {
-        key: value
-        for source in sources
-        if isinstance(source, dict)
-        for key in (*INDEX_KEYS, JOB_INDEX_KEY)
-        if isinstance(value := source.get(key), str)
-    }
+def _first_index(keys: Iterable[str], *sources: object) -> int | None:
+    """Return the index of the first key that is there, None if it is no index: the next key is not asked then."""
+    for key in keys:
+        for source in sources:
+            if isinstance(source, dict) and isinstance(value := source.get(key), str):
+                return _index(value)
+    return None
 
 
 def _index(text: str) -> int | None:

@@ -73,7 +73,7 @@ def test_namespaced_path(server, api, resolver):
 
 
 def test_own_namespace_of_the_kubeconfig(server, api, kubeconfig):
-    """ "own" is the current context's namespace, else default."""
+    """namespace="own" is the current context's namespace, else default."""
     api.put(json_pod("w", "10.0.0.1", namespace="team-a"), json_pod("w", "10.0.0.2"))
     kubeconfig(server.url, namespace="team-a")
     assert workers(KubernetesClusterResolver(namespace="own")) == ["10.0.0.1"]
