@@ -230,10 +230,11 @@ def test_a_typed_list_has_the_clusters_only(workspace: Workspace, emulator: Emul
     emulator.world.add_compute("aml1", "AmlCompute")
     emulator.world.add_compute("aks1", "AKS")
     assert [one.name for one in KubernetesCompute.list(workspace)] == ["k8s1"]
+    assert KubernetesCompute.list(workspace, "AmlCompute") == []
     assert [one.name for one in ComputeTarget.list(workspace, compute_type="KUBERNETES")] == ["k8s1"]
     assert [one.name for one in ComputeTarget.list(workspace, "amlcompute")] == ["aml1"]
     assert [one.name for one in ComputeTarget.list(workspace)] == ["k8s1", "aml1", "aks1"]
-    assert sent(emulator) == ["GET computes"] * 4
+    assert sent(emulator) == ["GET computes"] * 5
 
 
 def test_every_item_of_a_list_shows_the_same(workspace: Workspace, emulator: Emulator) -> None:

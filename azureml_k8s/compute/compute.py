@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, cast
 
 from azureml_k8s import _arm, _states, _wire
 from azureml_k8s._adopt import adopt
@@ -93,13 +93,13 @@ class ComputeTarget:
             cls._compute_type = compute_type
             ComputeTarget._types[compute_type.casefold()] = cls
 
-    def __new__(cls, workspace: Workspace, name: str) -> ComputeTarget:
+    def __new__(cls, workspace: Workspace, name: str) -> Self:
         """Read the compute; see the class."""
         ours, name = adopt(workspace), _arm.check_part("name", name)
         return cls._of(ours, _body.read(ours, name), name)
 
     @classmethod
-    def _of(cls, workspace: Workspace, body: Mapping[str, Any], name: str | None = None) -> ComputeTarget:
+    def _of(cls, workspace: Workspace, body: Mapping[str, Any], name: str | None = None) -> Self:
         """The target that a body describes, of the class for its type; refused if this class is for another type."""
         reading = _wire.Reading(body)
         compute_type = reading.text(_wire.COMPUTE_TYPE)
@@ -113,7 +113,7 @@ class ComputeTarget:
         target = object.__new__(cls if issubclass(cls, found) else found)
         target._workspace, target._reading, target._pending = workspace, reading, None
         target._name = reading.text(_wire.NAME) or name or _body.name_in_id(body) or ""
-        return target
+        return cast("Self", target)  # a class that is for one type was checked above; any other is the base
 
     @staticmethod
     def attach(
@@ -167,8 +167,8 @@ class ComputeTarget:
         )
 
     @classmethod
-    def list(cls, workspace: Workspace, compute_type: str | None = None) -> builtins.list[ComputeTarget]:
-        """Return the workspace's computes: one GET for each page.
+    def list(cls, workspace: Workspace, compute_type: str | None = None) -> builtins.list[Self]:
+        """Return the workspace's computes, of `KubernetesCompute` the Kubernetes ones: one GET for each page.
 
         Args:
             workspace: As for `ComputeTarget`.
@@ -182,10 +182,11 @@ class ComputeTarget:
             raise TypeError(f"compute_type must be a text, not {type(compute_type).__name__}")
         wanted = None if compute_type is None else compute_type.casefold()
         targets = [ComputeTarget._of(ours, body) for body in _body.each(ours)]
-        return [target for target in targets if wanted is None or (target.type or "").casefold() == wanted]
+        found = [target for target in targets if wanted is None or (target.type or "").casefold() == wanted]
+        return [cast("Self", target) for target in found if cls._compute_type is None or isinstance(target, cls)]
 
     @classmethod
-    def deserialize(cls, workspace: Workspace, object_dict: Mapping[str, Any]) -> ComputeTarget:
+    def deserialize(cls, workspace: Workspace, object_dict: Mapping[str, Any]) -> Self:
         """Return the target that `serialize` described. Sends nothing.
 
         Args:

@@ -62,19 +62,8 @@ class KubernetesCompute(ComputeTarget, compute_type="Kubernetes"):
         asked, limit_s = _check_configuration(configuration), _checked_timeout(replace_timeout_s, "replace_timeout")
         attached = _attach.Attachment(ours, name, asked).run(replace=bool(replace), replace_timeout_s=limit_s)
         target = KubernetesCompute._of(ours, attached.body, name)
-        assert isinstance(target, KubernetesCompute)  # noqa: S101 - the type was checked, or is what was sent
         target._pending, target._asked, target._replaced = attached.pending, asked, attached.replaced
         return target
-
-    @classmethod
-    def list(cls, workspace: Workspace, compute_type: str | None = None) -> builtins.list[ComputeTarget]:
-        """Return the workspace's Kubernetes computes: one GET for each page.
-
-        Args:
-            workspace: As for `ComputeTarget`.
-            compute_type: Kubernetes, or None, which is the same here.
-        """
-        return ComputeTarget.list(workspace, compute_type or "Kubernetes")
 
     @staticmethod
     def compare(
