@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 
 from azureml_k8s.emulator import _bodies, _ids
+from azureml_k8s.emulator._compute_body import settled_body
 from azureml_k8s.emulator._http import Json
 from azureml_k8s.emulator._versions import VERSIONS
 
@@ -163,8 +164,6 @@ class World:
         self, name: str, compute_type: str = "AmlCompute", *, workspace: str | None = None, **changes: object
     ) -> str:
         """Add a compute that has been there before, in state Succeeded unless ``changes`` says otherwise."""
-        from azureml_k8s.emulator._compute_body import settled_body
-
         workspace_id = workspace or self.workspace_id
         found = self.find(workspace_id)
         if found is None:

@@ -19,6 +19,7 @@ def peer(make_peer: Callable[[str], Peer]) -> Peer:
 
 def test_its_lifecycle(peer: Peer) -> None:
     """Attach, wait, list, get_status, a run configuration, detach: what it found, and what it sent."""
+    peer.emulator.polls = 2
     assert peer.run("lifecycle") == {
         "location": "westeurope",
         "first_state": "Creating",

@@ -21,6 +21,7 @@ def peer(make_peer: Callable[[str], Peer]) -> Peer:
 
 def test_its_lifecycle(peer: Peer) -> None:
     """begin_attach, get, list, a command, begin_delete(Detach): what it found, and what it sent."""
+    peer.emulator.polls = 2
     peer.emulator.world.add_compute("cpu", "AmlCompute", properties={"properties": {"vmSize": "D3"}})
     assert peer.run("lifecycle") == {
         "location": "westeurope",

@@ -79,7 +79,7 @@ class Peer:
 @pytest.fixture
 def make_peer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Peer]]:
     """Start an emulator for an SDK."""
-    emulator = Emulator(polls=2, retry_after_s=1)  # azure-core pauses 30 s unless told otherwise
+    emulator = Emulator(polls=1, retry_after_s=1)  # azure-core pauses 30 s unless told otherwise
     with EmulatorServer(emulator, tls_dir=tmp_path / "tls") as server:
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(server.ca_file))
         yield lambda name: Peer(name, emulator, server, tmp_path)
