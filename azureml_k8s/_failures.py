@@ -174,7 +174,7 @@ def operation_failed(
 
 def remedy_for(report: ServiceReport) -> str | None:
     """What the reader can do about it, if the table knows."""
-    hint = hints.find(report.codes, " ".join([report.message or "", *report.details]))
+    hint = hints.find(report.codes, " ".join([report.message or "", *report.details, report.body]), scope="attach")
     return hint.remedy if hint else None
 
 
