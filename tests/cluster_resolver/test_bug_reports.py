@@ -105,7 +105,7 @@ def test_only_terminating_pods(caplog):
 
 
 def test_pods_without_address():
-    """grafana-cold-storage/metrictank#1758: no address is never the text null; all pods that are not ready are named."""
+    """grafana-cold-storage/metrictank#1758: no address is never the text null; all that are not ready are named."""
     pods = [typed_pod("w-0"), typed_pod("w-2", None, "Pending"), typed_pod("w-4", None, None)]
     with pytest.raises(RuntimeError) as caught:
         workers(*pods)
