@@ -336,3 +336,12 @@ def test_an_id_with_something_in_it_is_kept_or_refused(resource_id: str, place: 
     assert kept in text
     assert kept.count("/") == 8
     assert not set(kept) & set("?#%\\<>&")
+
+
+def test_azureml_cores_other_bases_keep_their_attributes() -> None:
+    """Code that derives from them reads _compute_type and location."""
+    from azureml_k8s.compute.compute import ComputeTargetProvisioningConfiguration, ComputeTargetUpdateConfiguration
+
+    made = ComputeTargetProvisioningConfiguration("AmlCompute", "westus")
+    assert (made._compute_type, made.location) == ("AmlCompute", "westus")
+    assert ComputeTargetUpdateConfiguration("AmlCompute")._compute_type == "AmlCompute"
