@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, Protocol
 
-__all__ = ["cluster_def", "count_devices_here", "register"]
+__all__ = ["cluster_def", "count_devices_here", "register", "register_if_imported"]
 
 
 class _Job(Protocol):
@@ -46,17 +46,27 @@ def count_devices_here(task_type: str | None, task_id: int | None) -> defaultdic
     return counts
 
 
+def register_if_imported() -> None:
+    """Do what `register` does, if TensorFlow is imported; else nothing."""
+    distribute = getattr(sys.modules.get("tensorflow"), "distribute", None)
+    theirs = getattr(getattr(distribute, "cluster_resolver", None), "ClusterResolver", None)
+    # While TensorFlow is being imported, there may be no such class yet.
+    if callable(adopt := getattr(theirs, "register", None)):
+        # Late: the base class needs this module.
+        from azureml_k8s.cluster_resolver.base import ClusterResolver
+
+        adopt(ClusterResolver)
+
+
 def register() -> None:
     """Make our resolvers pass ``isinstance(x, tf.distribute.cluster_resolver.ClusterResolver)``; imports TensorFlow.
 
-    Only ``UnionResolver`` and ``tf.config.experimental_connect_to_cluster`` look at that; the strategies take our
-    resolvers without it. Calling it again changes nothing.
+    MultiWorkerMirroredStrategy, UnionResolver and ``tf.config.experimental_connect_to_cluster`` look at that. Making a
+    resolver does the same where TensorFlow is imported by then, so this is for programs that import it later. Calling
+    it again changes nothing.
 
     Raises:
         ImportError: TensorFlow is not installed.
     """
-    # Late: the base class knows nothing of TensorFlow, and nothing here is needed to use it.
-    from azureml_k8s.cluster_resolver.base import ClusterResolver
-
-    tensorflow: Any = import_module("tensorflow")
-    tensorflow.distribute.cluster_resolver.ClusterResolver.register(ClusterResolver)
+    import_module("tensorflow")
+    register_if_imported()

@@ -22,7 +22,7 @@ class Addressing:
     Attributes:
         address: ``"pod_ip"``: the primary address; ``"ipv4"``, ``"ipv6"``: the first of that family; ``"host_ip"``: the
             node's; ``"dns"``: the name that a headless service gives it; a function: what it returns for the pod.
-        port: Put behind each.
+        port: Put behind each, but for what a function returns.
         cluster_domain: Put behind DNS names, for example ``"cluster.local"``; None for none.
     """
 
@@ -31,12 +31,16 @@ class Addressing:
     cluster_domain: str | None = None
 
     def of(self, pod: Pod) -> str:
-        """Return the pod's ``host:port``.
+        """Return the pod's address with a port.
 
         Raises:
             RuntimeError: It has no such address, or has none yet.
             TypeError: The caller's function returned no text.
         """
+        if callable(self.address):
+            if not isinstance(address := self.address(pod), str):
+                raise TypeError(f'the address function returned {address!r} for pod "{pod.name}", not text')
+            return address
         return join(self._host(pod), self.port)
 
     def is_known(self, pod: Pod) -> bool:
@@ -46,10 +50,6 @@ class Addressing:
         return self.address == "dns" or pod.pod_ip is not None
 
     def _host(self, pod: Pod) -> str:
-        if callable(self.address):
-            if not isinstance(host := self.address(pod), str):
-                raise TypeError(f'the address function returned {host!r} for pod "{pod.name}", not text')
-            return host
         if self.address == "dns":
             return self._dns_name(pod)
         if self.address == "host_ip":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
+from typing import Self
 
 from azureml_k8s.cluster_resolver import _tensorflow
 from azureml_k8s.cluster_resolver.spec import ClusterSpec
@@ -14,6 +15,9 @@ __all__ = ["ClusterResolver"]
 class ClusterResolver(ABC):
     """Base of resolvers, with the interface of ``tf.distribute.cluster_resolver.ClusterResolver``; light to import.
 
+    TensorFlow takes its instances for its own where it was imported before the first of them was made, or where
+    `register_with_tensorflow` was called.
+
     Attributes:
         rpc_layer: The protocol put in front of `master`'s address, None for none.
     """
@@ -21,6 +25,11 @@ class ClusterResolver(ABC):
     rpc_layer: str | None = None
     _task_type: str | None = None
     _task_id: int | None = None
+
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
+        """Make an instance that TensorFlow, if it is imported, takes for its own."""
+        _tensorflow.register_if_imported()
+        return super().__new__(cls)
 
     @abstractmethod
     def cluster_spec(self) -> ClusterSpec:

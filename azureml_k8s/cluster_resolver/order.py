@@ -40,30 +40,27 @@ def arrange(groups: Groups, *, order: Order) -> dict[int, Pod]:
     if order == "name" or not live:
         return _joined(groups, _by_name)
     if order == "index":
-        return _by_index(live, otherwise=_complain)
+        _require_indices(live)
+        return _by_index(live, otherwise=dict)
     if any(pod.index is None for pod in live):
         return _joined(groups, _by_trailing_number)
     if len({pod.job_index for pod in live}) > 1:
         return _by_child_job(groups)
-    return _by_index(live, otherwise=lambda _: _joined(groups, _by_name))
+    return _by_index(live, otherwise=lambda: _joined(groups, _by_name))
 
 
-def _by_index(live: Sequence[Pod], *, otherwise: Callable[[Sequence[Pod]], dict[int, Pod]]) -> dict[int, Pod]:
-    placed = {pod.index: pod for pod in live}
-    if None in placed or len(placed) < len(live):
-        return otherwise(live)
-    return {index: placed[index] for index in sorted(index for index in placed if index is not None)}
+def _by_index(live: Sequence[Pod], *, otherwise: Callable[[], dict[int, Pod]]) -> dict[int, Pod]:
+    placed = {pod.index: pod for pod in live if pod.index is not None}
+    return dict(sorted(placed.items())) if len(placed) == len(live) else otherwise()
 
 
-def _complain(live: Sequence[Pod]) -> dict[int, Pod]:
+def _require_indices(live: Sequence[Pod]) -> None:
+    first: dict[int, Pod] = {}
     for pod in live:
         if pod.index is None:
             raise RuntimeError(f'Pod "{pod.name}" has no usable index; looked at the labels {", ".join(INDEX_KEYS)}')
-    first: dict[int | None, Pod] = {}
-    for pod in live:
         if (other := first.setdefault(pod.index, pod)) is not pod:
             raise RuntimeError(f'Pods "{other.name}" and "{pod.name}" have the same index {pod.index}')
-    raise AssertionError("unreachable: the pods have indices, all different")
 
 
 def _by_child_job(groups: Groups) -> dict[int, Pod]:

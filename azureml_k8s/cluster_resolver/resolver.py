@@ -51,7 +51,8 @@ class KubernetesClusterResolver(ClusterResolver):
         namespace: None searches all namespaces, which needs a ClusterRole; a name or a list of names, those; ``"own"``
             that of the service account or of the kubeconfig's context.
         address: ``"pod_ip"``; ``"ipv4"`` or ``"ipv6"`` for that family's in dual-stack clusters; ``"host_ip"`` for the
-            node's, as TensorFlow; ``"dns"`` for ``HOSTNAME.SUBDOMAIN.NAMESPACE.svc``; or a function of a `Pod`.
+            node's, as TensorFlow; ``"dns"`` for ``HOSTNAME.SUBDOMAIN.NAMESPACE.svc``; or a function that takes a `Pod`
+            and returns its whole address, port included.
         order: ``"auto"``, ``"name"`` or ``"index"``: see the guide, docs/cluster-resolver.md.
         not_running: ``"raise"``, or ``"skip"`` to leave out pods that ended; the other tasks keep their indices.
         literal: Do as TensorFlow's class does, flaws included; the keyword arguments above must be left alone then.

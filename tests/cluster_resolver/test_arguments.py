@@ -162,6 +162,12 @@ def test_run_id_that_is_no_label(run_id):
         from_compute(COMPUTE, run_id=run_id)
 
 
+def test_run_id_that_is_no_text():
+    """A run id that is no text is a TypeError."""
+    with pytest.raises(TypeError, match="run_id must be a text, not 3"):
+        from_compute(COMPUTE, run_id=3)
+
+
 @pytest.mark.parametrize("target", [None, "k8s1", object(), MagicMock()])
 def test_target_that_is_no_compute(target):
     """What has no namespace is no attached compute."""

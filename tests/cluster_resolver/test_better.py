@@ -83,6 +83,8 @@ def test_case_59_dual_stack():
     pod = typed_pod("w", "192.0.2.5", pod_ips=ips)
     assert workers(pod) == workers(pod, address="ipv4") == ["192.0.2.5"]
     assert workers(pod, address="ipv6") == ["[2001:db8::5]"]
+    odd = typed_pod("w", "192.0.2.5", pod_ips=[SimpleNamespace(ip="odd"), SimpleNamespace(ip="192.0.2.6")])
+    assert workers(odd, address="ipv4") == ["192.0.2.6"]
     with pytest.raises(RuntimeError, match=r'Pod "w" has no IPv6 address; it has 192\.0\.2\.5'):
         workers(typed_pod("w", "192.0.2.5"), address="ipv6")
 
@@ -195,8 +197,8 @@ def test_dns_name_missing(missing, given):
 
 
 def test_address_by_function():
-    """A function may make the address of what is known of a pod."""
-    assert workers(typed_pod("w-0"), address=lambda pod: f"{pod.name}.example") == ["w-0.example"]
+    """A function may make the whole address of what is known of a pod."""
+    assert workers(typed_pod("w-0"), address=lambda pod: f"{pod.name}.example:1") == ["w-0.example:1"]
     with pytest.raises(TypeError, match='returned None for pod "w-0"'):
         workers(typed_pod("w-0"), address=lambda pod: None)
 

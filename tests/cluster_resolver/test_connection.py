@@ -191,6 +191,15 @@ def test_missing_package(monkeypatch):
     assert KubernetesClusterResolver(override_client=Client()).cluster_spec() == {"worker": {}}
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_package_that_is_not_imported_yet(monkeypatch, is_there):
+    """Whether the package is there is known without importing it."""
+    monkeypatch.delitem(sys.modules, "kubernetes", raising=False)
+    monkeypatch.setattr(connection, "find_spec", lambda name: object() if is_there else None)
+    assert connection.is_installed() is is_there
+    assert "kubernetes" not in sys.modules
+
+
 def test_location_is_checked_before_the_package(monkeypatch):
     """A location that is none is told, whether the package is there or not."""
     monkeypatch.setitem(sys.modules, "kubernetes", None)

@@ -274,6 +274,13 @@ def test_nothing_is_repeated_after_the_deadline(server, api, resolver, clock):
     assert clock.now_s <= 2
 
 
+@pytest.mark.parametrize(("address", "wanted"), [("host_ip", "198.51.100.1:8470"), ("dns", "w-0.s.default.svc:8470")])
+def test_other_addresses_are_waited_for(given, address, wanted):
+    """What is waited for is the address that is asked for: the node's and the DNS name need no address of the pod."""
+    made, _ = given(typed_pod("w-0", None, hostname="w-0", subdomain="s"), address=address)
+    assert made.wait(1, timeout=0).task_address("worker", 0) == wanted
+
+
 def test_counts_of_zero(given):
     """Nobody to wait for: one look."""
     made, client = given()

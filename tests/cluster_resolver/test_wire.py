@@ -326,3 +326,36 @@ def test_importing_loads_no_kubernetes():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"kubernetes", "tensorflow", "urllib3", "requests", "yaml"} & set(json.loads(done.stdout))
+
+
+def test_literal_with_our_own_client(server, api, resolver):
+    """Literally, our own client gives what TensorFlow reads of a pod."""
+    leaving = json_pod("w-10", "10.0.0.2", metadata={"deletionTimestamp": "2024-01-01T00:00:00Z"})
+    api.put(json_pod("w-9", "10.0.0.1"), leaving)
+    assert resolver(literal=True).cluster_spec() == {"worker": {0: "198.51.100.1:8470", 1: "198.51.100.1:8470"}}
+
+
+def test_faults_of_our_own_are_not_dressed_up(server, resolver, monkeypatch):
+    """An error that is no answer and no broken connection passes as it is."""
+    made = resolver()
+    monkeypatch.setattr("azureml_k8s.cluster_resolver.listing.read_list", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        made.cluster_spec()
+
+
+@pytest.mark.parametrize("kind", ["SSLError", "ReadTimeoutError", "ProtocolError"])
+def test_broken_connections(server, api, resolver, clock, monkeypatch, kind):
+    """A broken connection is tried again, one that took too long once, one that is not trusted never."""
+    urllib3 = pytest.importorskip("urllib3.exceptions")
+    arguments = {"ReadTimeoutError": (None, "url", "slow")}.get(kind, ("broken",))
+    from azureml_k8s.cluster_resolver.listing import PodClient
+
+    def fail(*_):
+        raise getattr(urllib3, kind)(*arguments)
+
+    monkeypatch.setattr(PodClient, "_get", fail)
+    with pytest.raises(KubernetesApiError, match=f"cannot be reached: {kind}") as caught:
+        resolver().cluster_spec()
+    assert caught.value.status is None
+    assert len(clock.naps_s) == {"SSLError": 0, "ReadTimeoutError": 1}.get(kind, len(clock.naps_s))
+    assert (len(clock.naps_s) > 1) is (kind == "ProtocolError")
