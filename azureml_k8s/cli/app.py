@@ -57,9 +57,7 @@ class LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module, _, attribute = _COMMANDS[cmd_name][0].partition(":")
-        command = getattr(import_module(f"azureml_k8s.cli.{module}"), attribute)
-        if not isinstance(command, click.Command):
-            raise TypeError(f"{cmd_name} is no click command")
+        command: click.Command = getattr(import_module(f"azureml_k8s.cli.{module}"), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import signal
 import subprocess
@@ -48,6 +50,31 @@ def test_piped_output_is_plain_and_whole_lines(run: Run) -> None:
     assert done.returncode == 0
     assert not re.search(r"[\x1b\r]", done.stdout + done.stderr)
     assert done.stdout.endswith("\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals there")
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_on_a_terminal_the_lines_are_coloured(term: str) -> None:
+    """On a terminal the Python lines are coloured, with their text unchanged; a dumb one gets them plain."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    environment = {key: value for key, value in os.environ.items() if key not in {"NO_COLOR", "FORCE_COLOR"}}
+    command = [sys.executable, "-m", "azureml_k8s", "demo", "--provisioning-seconds", "0"]
+    with subprocess.Popen(command, stdout=theirs, stderr=subprocess.PIPE, env={**environment, "TERM": term}) as process:
+        os.close(theirs)
+        pieces = []
+        # On Linux, reading from a terminal whose other end is closed is an error; that is its end of file.
+        with contextlib.suppress(OSError):
+            while piece := os.read(ours, 65536):
+                pieces.append(piece)
+        process.communicate(timeout=30)
+    os.close(ours)
+    shown = b"".join(pieces).decode().replace("\r\n", "\n")
+    assert process.returncode == 0
+    assert "\n>>> target.detach()\n" in re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    (line,) = (line for line in shown.splitlines() if "json.dumps" in line)
+    assert ("\x1b[" in line) is (term != "dumb")
 
 
 def test_quiet_leaves_stderr_empty(run: Run) -> None:
