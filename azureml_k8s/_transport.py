@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from azureml_k8s._deadline import BoundedResponse
 from azureml_k8s._retry import Fault, Outcome, retry_after_s
 from azureml_k8s._secrets import mask_log_records_of, mask_text, masked_copy
 from azureml_k8s._version import __version__
@@ -192,12 +193,11 @@ class Transport:
         from http.cookiejar import DefaultCookiePolicy
 
         import requests
-        from requests.adapters import HTTPAdapter
 
         mask_log_records_of("urllib3.connectionpool")
         pool = requests.Session()
         pool.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        adapter = self._adapter or HTTPAdapter(pool_connections=2, pool_maxsize=32)
+        adapter = self._adapter or _bounded_adapter()
         for scheme in ("https://", "http://"):
             pool.mount(scheme, adapter)
         return pool
@@ -217,6 +217,33 @@ class Transport:
     def _translated(self, error: Exception) -> ExchangeError:
         fault, message = _explain(error, self._cloud.host)
         return ExchangeError(message, Outcome(fault), masked_copy(error))
+
+
+def _bounded_adapter() -> BaseAdapter:
+    """The network, where headers too are bounded in time, directly and through a proxy."""
+    from requests.adapters import HTTPAdapter
+    from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
+    from urllib3.connection import HTTPConnection, HTTPSConnection
+
+    answer = type("Answer", (BoundedResponse,), {"limit_s": ANSWER_LIMIT_S})
+    plain = type("HTTPConnection", (HTTPConnection,), {"response_class": answer})
+    secure = type("HTTPSConnection", (HTTPSConnection,), {"response_class": answer})
+    pools: dict[str, Any] = {
+        "http": type("HTTPConnectionPool", (HTTPConnectionPool,), {"ConnectionCls": plain}),
+        "https": type("HTTPSConnectionPool", (HTTPSConnectionPool,), {"ConnectionCls": secure}),
+    }
+
+    class BoundedAdapter(HTTPAdapter):
+        def init_poolmanager(self, *args: Any, **settings: Any) -> None:
+            super().init_poolmanager(*args, **settings)
+            self.poolmanager.pool_classes_by_scheme = pools
+
+        def proxy_manager_for(self, proxy: str, **settings: Any) -> PoolManager:
+            manager: PoolManager = super().proxy_manager_for(proxy, **settings)
+            manager.pool_classes_by_scheme = pools
+            return manager
+
+    return BoundedAdapter(pool_connections=2, pool_maxsize=32)
 
 
 def _pieces(response: requests.Response) -> Iterator[bytes]:
