@@ -70,7 +70,7 @@ def _message(body: object) -> str:
 
 def _sentence(status: int | None, message: str, namespace: str | None) -> str:
     where = "in all namespaces" if namespace is None else f"in namespace {namespace!r}"
-    said = f"listing pods {where} failed with HTTP {status}{f': {message}' if message else ''}"
+    said = f"asking for the pods {where} failed with HTTP {status}{f': {message}' if message else ''}"
     return "; ".join([said, *_hints(status, namespace)])
 
 

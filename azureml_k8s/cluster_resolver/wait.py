@@ -76,6 +76,7 @@ class Wait:
     sleep: Callable[[float], object]
     _may_watch: bool = field(init=False)
     _turn: int = field(init=False, default=0)
+    _looked_in_vain: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         self._may_watch = self.source.can_watch
@@ -116,9 +117,11 @@ class Wait:
         nap_s = min(left_s, max(_SHORTEST_NAP_S, min(_LONGEST_NAP_S, waited_s / 10)))
         if self._may_watch and found.versions and left_s >= 1.0:
             started = self.clock()
-            if self._watch(found, left_s):
-                return
+            is_worth_a_look = self._watch(found, left_s)
+            # Only the first time at once: lists that contradict the watch must not be asked for without a pause.
             nap_s = min(_SHORTEST_NAP_S, left_s) - (self.clock() - started)
+            nap_s = 0.0 if is_worth_a_look and not self._looked_in_vain else nap_s
+            self._looked_in_vain = is_worth_a_look
         if nap_s > 0:
             self.sleep(nap_s)
 

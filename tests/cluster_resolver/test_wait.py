@@ -1,5 +1,6 @@
 """Waiting for pods: by watching, by listing, and how it ends."""
 
+import json
 import math
 import threading
 from types import SimpleNamespace
@@ -137,6 +138,17 @@ def test_broken_watches(server, api, resolver, clock, answer):
     clock.on_sleep = lambda now_s: api.put(json_pod("w-0", "10.0.0.1"))
     assert resolver().wait(1, timeout=60).num_tasks("worker") == 1
     assert 0 < clock.now_s <= 1.0
+
+
+def test_watch_that_contradicts_the_list(server, api, resolver, clock):
+    """A watch that tells of a pod which the lists do not show makes the wait look once at once, then at a pace."""
+    api.put(json_pod("w-0", None, "Pending"))
+    ready = json.dumps({"type": "MODIFIED", "object": json_pod("w-0", "10.0.0.1")}) + "\n"
+    api.script += [lambda handler: handler._answer("/api/v1/pods", {}), Answer(200, ready)] * 6
+    with pytest.raises(WaitTimeoutError):
+        resolver().wait(1, timeout=3)
+    assert clock.naps_s == [1.0, 1.0, 1.0]
+    assert len(watches(api)) == 4
 
 
 def waiting(reason, message=None):

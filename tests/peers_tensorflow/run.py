@@ -19,8 +19,8 @@ def main() -> int:
     python, stamp = VENV / "bin" / "python", VENV / ".made-with"
     wanted = "\n".join([sys.version, *REQUIREMENTS])
     if not stamp.is_file() or stamp.read_text() != wanted:
-        print(f"making {VENV.name}")
-        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+        print(f"making {VENV.name} with {', '.join(REQUIREMENTS)}", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], check=True)
         subprocess.run([python, "-m", "pip", "install", "-qq", *REQUIREMENTS], check=True)
         stamp.write_text(wanted)
     environment = os.environ | {"PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
