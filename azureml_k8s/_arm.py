@@ -328,9 +328,13 @@ def check_namespace(value: object, argument: str = "namespace") -> str:
     )
 
 
+#: What str.strip() takes away, to be taken away together with slashes.
+_BLANKS = "".join(letter for letter in map(chr, range(0x3001)) if letter.isspace())
+
+
 def id_key(text: str) -> str:
     """Return a key under which all spellings of one resource id meet: letter case and outer slashes do not count."""
-    trimmed = text.strip().strip("/")
+    trimmed = text.strip(f"/{_BLANKS}")
     if trimmed.isascii():
         return trimmed.lower()
     # Letter by letter, as Azure compares: "ss" and the German sharp s are different names.
