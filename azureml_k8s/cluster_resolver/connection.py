@@ -161,6 +161,6 @@ def _unusable_kubeconfig(error: Exception) -> KubernetesApiError:
     # The package's messages may quote an entry of the file, with its token.
     what = str(error).partition("{")[0].splitlines()[:1] if "ConfigException" in type(error).__name__ else []
     return KubernetesApiError(
-        f"the kubeconfig {_kubeconfig()} cannot be used ({' '.join([type(error).__name__, *what])}); "
+        f"the kubeconfig {_kubeconfig()} cannot be used ({': '.join([type(error).__name__, *what])}); "
         "`kubectl config view` shows it, the variable KUBECONFIG names another"
     )

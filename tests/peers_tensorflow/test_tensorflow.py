@@ -257,6 +257,33 @@ def test_case_100_one_worker():
     assert done.stdout.strip() == "1", done.stderr[-3000:]
 
 
+SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "cluster_resolver_training.py"
+
+
+def test_sample_trains():
+    """The sample trains, here as the only worker; instead of a cluster there is a client."""
+    (port,) = free_ports(1)
+    code = (
+        "import runpy, sys\n"
+        "from types import SimpleNamespace as N\n"
+        "import azureml_k8s.cluster_resolver as module\n"
+        "one = N(metadata=N(name='w-0', namespace='own'), status=N(phase='Running', pod_ip='127.0.0.1'))\n"
+        "client = N(list_namespaced_pod=lambda namespace, label_selector: N(items=[one]))\n"
+        "real = module.KubernetesClusterResolver\n"
+        "def resolver(jobs, namespace):\n"
+        f"    return real(jobs, {port}, override_client=client, namespace=[namespace])\n"
+        "module.KubernetesClusterResolver = resolver\n"
+        "sys.argv = ['sample', '1']\n"
+        f"runpy.run_path({str(SAMPLE)!r}, run_name='__main__')\n"
+    )
+    environment = os.environ | {"HOSTNAME": "w-0"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=180, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Epoch 2/2" in done.stdout
+
+
 def test_two_workers_train_a_step():
     """Two processes find each other with our resolver, and their step is that of both."""
     ports = free_ports(2)
