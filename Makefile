@@ -58,9 +58,8 @@ test-coinstall: ## Resolve this package together with others that people have (d
 	@$(NEED_PYTHON)
 	@PYTHON=$(PYTHON) scripts/test_coinstall.sh
 
-test-peers: $(VENV)/.with-test ## Let the official SDKs and TensorFlow, each in its own environment, use what we offer.
-	@$(BIN)/python tests/peers/run.py
-	@$(BIN)/python tests/peers_tensorflow/run.py
+test-peers: $(VENV)/.with-test ## Let the official SDKs, TensorFlow and kmock, each in an environment of its own, use what we offer.
+	@set -e; for file in tests/peers*/run.py; do echo "== $$file"; $(BIN)/python $$file; done
 
 bench: $(VENV)/.with-test ## Print the figures of the benchmarks.
 	@set -e; for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file; done
