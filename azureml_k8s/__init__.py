@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from azureml_k8s._version import __version__
 
 if TYPE_CHECKING:
+    from azureml_k8s._operation import Progress as Progress
     from azureml_k8s.clouds import Cloud as Cloud
     from azureml_k8s.cluster_resolver import ClusterResolver as ClusterResolver
     from azureml_k8s.cluster_resolver import ClusterSpec as ClusterSpec
@@ -65,6 +66,7 @@ _HOME = {
     "NotFoundException": "exceptions",
     "OperationFailedException": "exceptions",
     "OperationTimeoutException": "exceptions",
+    "Progress": "_operation",
     "ProjectSystemException": "exceptions",
     "ServiceException": "exceptions",
     "ThrottledException": "exceptions",

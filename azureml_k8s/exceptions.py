@@ -10,9 +10,9 @@ AzureMLException
     │   ├── NotFoundException           404: no such compute
     │   ├── ForbiddenException          403: the caller may not do that
     │   ├── ConflictException           409, or the compute exists with other settings
-    │   └── ThrottledException          429, or a delay longer than we may wait
+    │   ├── ThrottledException          429, or a delay longer than we may wait
+    │   └── OperationFailedException    it accepted the request, and ended the operation as Failed or Canceled
     ├── UnreachableException            no usable answer: network, TLS, time-out of one request, strange format
-    ├── OperationFailedException        the service ended the operation as Failed or Canceled
     └── OperationTimeoutException       we stopped waiting, the operation goes on; also a TimeoutError
 
 Names in the first three lines of the tree, and ProjectSystemException, WorkspaceException and ServiceException, are
@@ -246,12 +246,12 @@ class ThrottledException(ServiceException):
     """The service asked for a longer pause than allowed; `retry_after_s` tells which."""
 
 
+class OperationFailedException(ServiceException):
+    """The operation ended as Failed or Canceled, or the compute is in such a state; see `provisioning_errors`."""
+
+
 class UnreachableException(ComputeTargetException):
     """No usable answer came: network, TLS, time-out of one request, or an answer that is not the service's."""
-
-
-class OperationFailedException(ComputeTargetException):
-    """The operation ended as Failed or Canceled, or the compute is in such a state; see `provisioning_errors`."""
 
 
 class OperationTimeoutException(ComputeTargetException, TimeoutError):

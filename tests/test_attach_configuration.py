@@ -217,6 +217,13 @@ def test_unknown_kinds_of_identity_are_refused(kind: str) -> None:
         configuration(AKS, identity_type=kind)
 
 
+def test_one_text_may_hold_several_identities(caplog: pytest.LogCaptureFixture) -> None:
+    """Ids joined by commas, as the Azure command line takes them, are several; a warning names the one used."""
+    configuration = KubernetesCompute.attach_configuration(AKS, None, "UserAssigned", f"{UAI}, {UAI2}")
+    assert configuration.identity_ids == [UAI, UAI2]
+    assert UAI in caplog.text
+
+
 @pytest.mark.parametrize(
     ("kind", "ids"),
     [
@@ -230,7 +237,7 @@ def test_unknown_kinds_of_identity_are_refused(kind: str) -> None:
         ("UserAssigned", [AKS]),
         ("UserAssigned", ["id1"]),
         ("UserAssigned", [UAI, "junk"]),
-        ("UserAssigned", f"{UAI},{UAI2}"),
+        ("UserAssigned", f"{UAI},"),
     ],
 )
 def test_identities_that_do_not_fit_are_refused(kind: str | None, ids: Any) -> None:

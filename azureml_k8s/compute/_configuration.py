@@ -32,7 +32,8 @@ class KubernetesComputeAttachConfiguration(ComputeTargetAttachConfiguration):
         namespace: Kubernetes namespace for the workloads, a DNS label. It must exist: the service neither makes nor
             checks it. The service's default is ``default``.
         identity_type: SystemAssigned or UserAssigned, in any letter case.
-        identity_ids: ARM ids of user-assigned identities, a list or one text; the service uses the first alone.
+        identity_ids: ARM ids of user-assigned identities, a list or one text (with commas, as ``az`` takes it); the
+            service uses the first alone.
         default_instance_type: Name of the instance type of jobs that name none.
         instance_types: Instance types by name, as the service takes them: ``{"gpu": {"nodeSelector": {...},
             "resources": {"requests": {...}, "limits": {...}}}}``.
@@ -216,7 +217,7 @@ def _checked_identity_ids(kind: str | None, value: str | Iterable[str] | None) -
         return None
     if not isinstance(value, str | Iterable) or isinstance(value, bytes | Mapping):
         raise TypeError(f"identity_ids must be a list of ARM ids or one, not {type(value).__name__}")
-    ids = [_arm.check_identity_id(one) for one in ([value] if isinstance(value, str) else value)]
+    ids = [_arm.check_identity_id(one) for one in (value.split(",") if isinstance(value, str) else value)]
     if kind != "UserAssigned":
         _refuse("identity_ids", "they go with identity_type='UserAssigned' only")
     if not ids:
