@@ -13,6 +13,9 @@ from azureml_k8s.cluster_resolver.pods import Pod
 from azureml_k8s.cluster_resolver.resolver import KubernetesClusterResolver
 from azureml_k8s.cluster_resolver.spec import ClusterDef, ClusterSpec, JobDef
 
+#: The name that TensorFlow gives it beside the resolver.
+KubernetesExecutableLocation = ExecutableLocation
+
 __all__ = [
     "ClusterDef",
     "ClusterResolver",
@@ -21,6 +24,7 @@ __all__ = [
     "JobDef",
     "KubernetesApiError",
     "KubernetesClusterResolver",
+    "KubernetesExecutableLocation",
     "Pod",
     "PodCannotRunError",
     "WaitTimeoutError",

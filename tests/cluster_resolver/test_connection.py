@@ -9,7 +9,13 @@ import textwrap
 
 import pytest
 
-from azureml_k8s.cluster_resolver import ExecutableLocation, KubernetesApiError, KubernetesClusterResolver, connection
+from azureml_k8s.cluster_resolver import (
+    ExecutableLocation,
+    KubernetesApiError,
+    KubernetesClusterResolver,
+    KubernetesExecutableLocation,
+    connection,
+)
 
 from .fake_api import FakeApiServer
 from .helpers import Client, json_pod
@@ -28,6 +34,7 @@ def names(resolver):
 def test_members_are_tensorflows():
     """The two members that TensorFlow has are there with its values, and the default is ours."""
     assert (WITHIN.value, OFF.value) == (0, 1)
+    assert KubernetesExecutableLocation is ExecutableLocation
     assert {member.name for member in ExecutableLocation} == {"WITHIN_CLUSTER", "OFF_CLUSTER", "DETECT"}
 
 
@@ -128,7 +135,7 @@ def test_several_files(server, kubeconfig, monkeypatch):
     first = kubeconfig("http://127.0.0.1:9", name="first")
     second = kubeconfig(server.url, name="second")
     parts = json.loads(second.read_text())
-    first.write_text(json.dumps({key: parts.pop(key) for key in ("clusters", "users")}))
+    first.write_text(json.dumps({key: parts.pop(key) for key in ("clusters", "users", "current-context")}))
     second.write_text(json.dumps({**parts, "clusters": [], "users": []}))
     monkeypatch.setenv("KUBECONFIG", os.pathsep.join([str(first), str(second)]))
     assert names(KubernetesClusterResolver()) == ["10.0.0.1:8470"]
