@@ -2,7 +2,7 @@
 
 Each one attaches a cluster under a name of its own, waits, reads, detaches and waits; then the service's own record is
 compared with what the client said. It ends with status 1 if a lifecycle was lost (it failed, or the service holds
-something else than the client said) or doubled (the service accepted two PUTs or two DELETEs of one name).
+something else than the client said) or doubled (the service accepted two PUTs or two DELETEs of one name), or if the library gave up in more than one of a hundred.
 
     python benchmarks/soak.py [--lifecycles 1000] [--threads 32] [--faults 0.2] [--speed 50] [--seed 0]
 
@@ -166,7 +166,8 @@ def report(options: argparse.Namespace, emulator: Emulator, tally: Tally, faults
     print(f"left over   {len(left)}")
     for title, found in (("lost", lost), ("doubled", doubled)):
         print(f"{title:<11} {len(found)}", *found[:20], sep="\n            " if found else "")
-    return 1 if lost or doubled or left or len(tally.ended) != options.lifecycles else 0
+    is_whole = len(tally.ended) == options.lifecycles and not (lost or doubled or left)
+    return 0 if is_whole and tally.repeated_by_the_job <= options.lifecycles / 100 else 1
 
 
 def main() -> int:

@@ -25,8 +25,9 @@ _log = get_logger(__name__)
 
 #: Within replace, a 409 is repeated for so many seconds: the service may go on detaching after it said it was done.
 CONFLICT_PATIENCE_S = 300.0
-#: createdOn and modifiedOn of a new compute are at most so far apart; recorded ones are equal.
-_SAME_MOMENT_S = 2.0
+#: createdOn and modifiedOn of a new compute are less apart; recorded ones are equal, and no wait ends before its first
+#: look, a second after the request.
+_SAME_MOMENT_S = 0.99
 
 T = TypeVar("T")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -78,8 +80,30 @@ def test_two_jobs_in_step_are_one_success_and_one_conflict(rig: Rig, at: str) ->
 @pytest.mark.parametrize("gap_s", [0, 1, 60, 3600])
 @pytest.mark.parametrize("at", ["compute", "workspace", "put", "operation"])
 def test_a_job_that_was_overtaken_by_a_whole_attach_is_a_conflict(rig: Rig, at: str, gap_s: float) -> None:
-    """The other job begins and ends between two requests of this one; its PUT, which overwrites, is told."""
+    """The other job begins and ends between two requests of this one; its PUT, which changes nothing, is told."""
     assert race(rig, at, whole(rig, gap_s)) == ["conflict", "success"]
+
+
+@pytest.mark.parametrize("gap_s", [0, 30, 100])
+def test_an_overwritten_attach_is_told_by_its_age(rig: Rig, gap_s: float) -> None:
+    """A service that takes the later PUT's settings over: the compute's old createdOn shows what was overwritten."""
+
+    def second(job: Job) -> None:
+        whole(rig, gap_s)(job)
+        compute = rig.compute_in_service()
+        created_on = compute["properties"]["createdOn"]
+        rig.emulator.world.remove(compute["id"])
+
+        def keep_age(reply: Any) -> Any:
+            rig.compute_in_service()["properties"]["createdOn"] = created_on
+            body = reply.json
+            body["properties"]["createdOn"] = created_on
+            return replace(reply, body=json.dumps(body).encode())
+
+        rig.faults.add(about("put"), edit=keep_age)
+
+    assert race(rig, "put", second) == ["conflict", "success"]
+    assert rig.compute_in_service()["properties"]["properties"]["namespace"] == "team"
 
 
 def test_a_put_of_somebody_else_during_the_wait_is_told(rig: Rig) -> None:
