@@ -69,8 +69,9 @@ def _by_child_job(groups: Groups) -> dict[int, Pod]:
     live = [(pod.job_index, pod.index) for pod in pods if not pod.is_finished]
     if len(set(live)) < len(live) or any(None in pair for pair in live):
         return _joined(groups, _by_name)
-    # A pod that ended and its replacement are one place, and the replacement has it.
-    places = {(pod.job_index or 0, pod.index or 0): pod for pod in sorted(pods, key=lambda pod: not pod.is_finished)}
+    # A pod that ended and its replacement are one place, and the replacement, which comes last here, has it.
+    ranked = sorted(pods, key=lambda pod: (not pod.is_finished, _name_key(pod)))
+    places = {(pod.job_index or 0, pod.index or 0): pod for pod in ranked}
     return dict(enumerate(places[pair] for pair in sorted(places)))
 
 

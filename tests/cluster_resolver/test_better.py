@@ -287,3 +287,11 @@ def test_config_proto_is_ignored_and_says_so(caplog):
     with caplog.at_level(logging.INFO, logger="azureml_k8s"):
         assert made.num_accelerators(config_proto=object()) == {}
     assert "ignores config_proto" in caplog.text
+
+
+def test_jobset_with_two_ended_pods_in_one_place():
+    """Of two pods that ended in one place of a JobSet, the server's order does not decide which counts."""
+    ended = [jobset(0, 0, None, phase="Failed", uid=uid) for uid in "ab"]
+    live = [jobset(1, 0, "10.0.1.0"), jobset(2, 0, "10.0.2.0")]
+    expected = {1: "10.0.1.0", 2: "10.0.2.0"}
+    assert workers(*ended, *live, not_running="skip") == workers(*live, *ended[::-1], not_running="skip") == expected
