@@ -2,7 +2,8 @@
 
 Each one attaches a cluster under a name of its own, waits, reads, detaches and waits; then the service's own record is
 compared with what the client said. It ends with status 1 if a lifecycle was lost (it failed, or the service holds
-something else than the client said) or doubled (the service accepted two PUTs or two DELETEs of one name), or if the library gave up in more than one of a hundred.
+something else than the client said) or doubled (the service accepted two PUTs or two DELETEs of one name), or if the
+library gave up in more than one of a hundred.
 
     python benchmarks/soak.py [--lifecycles 1000] [--threads 32] [--faults 0.2] [--speed 50] [--seed 0]
 
