@@ -72,6 +72,19 @@ def resolver(server, kubeconfig, clock):
     return make
 
 
+KEY_USES = (
+    "digital_signature",
+    "content_commitment",
+    "key_encipherment",
+    "data_encipherment",
+    "key_agreement",
+    "key_cert_sign",
+    "crl_sign",
+    "encipher_only",
+    "decipher_only",
+)
+
+
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory):
     """A CA, and a server's and a client's certificate of it, as paths by name."""
@@ -91,7 +104,14 @@ def certificates(tmp_path_factory):
         builder = builder.not_valid_after(now + datetime.timedelta(days=1))
         builder = builder.add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
         names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-        certificate = builder.add_extension(names, critical=False).sign(issuer_key, hashes.SHA256())
+        builder = builder.add_extension(names, critical=False)
+        # Python 3.13 verifies strictly: it wants the identifiers of both keys, and a CA that says it may sign.
+        own, issuers = x509.SubjectKeyIdentifier, x509.AuthorityKeyIdentifier
+        builder = builder.add_extension(own.from_public_key(key.public_key()), critical=False)
+        builder = builder.add_extension(issuers.from_issuer_public_key(issuer_key.public_key()), critical=False)
+        usage = dict.fromkeys(KEY_USES, False) | {"key_cert_sign" if issuer is None else "digital_signature": True}
+        builder = builder.add_extension(x509.KeyUsage(**usage), critical=True)
+        certificate = builder.sign(issuer_key, hashes.SHA256())
         (folder / f"{name}.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
         (folder / f"{name}.key").write_bytes(
             key.private_bytes(
