@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -184,7 +185,7 @@ def official(url: str, **options: Any) -> Result:
     return timer.stop(), len(items)
 
 
-WAYS = {
+WAYS: dict[str, Callable[[str], Result]] = {
     "floor": floor,
     "resolver": resolver,
     "official, raw": lambda url: official(url, _preload_content=False),
