@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,12 +17,13 @@ from azureml_k8s import (
     Difference,
     ForbiddenException,
     KubernetesCompute,
+    NotFoundException,
     OperationFailedException,
     ProjectSystemException,
     ServiceException,
     Workspace,
 )
-from azureml_k8s.emulator import Emulator, FakeClock
+from azureml_k8s.emulator import Emulator, FakeClock, Reply
 
 configuration = KubernetesCompute.attach_configuration
 READ_AND_PUT = ["GET computes/k8s1", "GET workspace", "PUT computes/k8s1"]
@@ -493,3 +496,27 @@ def test_an_attach_says_what_it_does_in_the_log_only(
         target.wait_for_completion()
     assert capsys.readouterr() == ("", "")
     assert "k8s1" in caplog.text
+
+
+def test_a_new_compute_whose_times_differ_is_no_conflict(emulator: Emulator, workspace: Workspace) -> None:
+    """Nobody can have attached between a look and the PUT right after it, whatever the service's clocks say."""
+
+    def age(reply: Reply) -> Reply:
+        body = reply.json
+        body["properties"]["modifiedOn"] = "2099-01-01T00:00:00+00:00"
+        return replace(reply, body=json.dumps(body).encode())
+
+    emulator.faults.add(method="PUT", edit=age)
+    ComputeTarget.attach(workspace, "k8s1", KubernetesCompute.attach_configuration(emulator.aks_id))
+
+
+def test_detaching_what_somebody_detaches_already_joins(emulator: Emulator, workspace: Workspace) -> None:
+    """The service refuses a second DELETE while the first one works; both callers wait for the same end."""
+    target = ComputeTarget.attach(workspace, "k8s1", KubernetesCompute.attach_configuration(emulator.aks_id))
+    target.wait_for_completion()
+    other = KubernetesCompute(workspace, "k8s1")
+    target.detach()
+    other.detach()
+    other.wait_for_completion()
+    with pytest.raises(NotFoundException):
+        other.refresh_state()

@@ -28,6 +28,8 @@ CONFLICT_PATIENCE_S = 300.0
 #: createdOn and modifiedOn of a new compute are less apart; recorded ones are equal, and no wait ends before its first
 #: look, a second after the request.
 _SAME_MOMENT_S = 0.99
+#: No attach is over sooner, so none fits between our look and our PUT when they are less apart.
+_SHORTEST_ATTACH_S = 1.0
 
 T = TypeVar("T")
 
@@ -140,6 +142,7 @@ class Attachment:
     def _put(self) -> Attached:
         """Send the PUT until its end is known."""
         session = self.workspace._session
+        looked_s = session.clock()
         asked = {_wire.LOCATION: self.workspace.location, _wire.COMPUTE_TYPE: "Kubernetes"}
         url = session.url(_body.path(self.workspace, self.name))
         request = Request("PUT", url, json=_wire.body_of(asked | self.configuration.asked()))
@@ -155,7 +158,10 @@ class Attachment:
                 if present is None:
                     raise
             else:
-                return self._accepted(answer, request, started_s, is_first=tries.repeats == 0)
+                attached = self._accepted(answer, request, started_s)
+                if tries.repeats == 0 and session.clock() - looked_s >= _SHORTEST_ATTACH_S:
+                    self._check_age(attached)
+                return attached
             if present is not None:
                 return self._joined(present, started_s)
 
@@ -169,21 +175,24 @@ class Attachment:
         _log.info("compute %s was accepted, though the answer was lost", self.name)
         return Attached(present, Pending(is_removal=False, started_s=started_s))
 
-    def _accepted(self, answer: Answer, request: Request, started_s: float, *, is_first: bool) -> Attached:
+    def _accepted(self, answer: Answer, request: Request, started_s: float) -> Attached:
         pending = Pending.of(answer, self.workspace._session, is_removal=False, started_s=started_s)
         _log.info("compute %s is being attached", self.name)
         body = answer.data if _body.is_compute(answer.data) else self._expected(request)
-        if is_first and (since := _overwritten_since(body)):
+        return Attached(body, pending)
+
+    def _check_age(self, attached: Attached) -> None:
+        """Raise if the PUT overwrote a compute that somebody else attached after it was looked for."""
+        if since := _overwritten_since(attached.body):
             raise ConflictException(
                 f"compute {self.name} was attached by somebody else, at {since}, after it was looked for and before"
                 " these settings arrived, which overwrite the others",
                 target=self.name,
                 operation_may_run=True,
-                operation_id=pending.operation_id,
+                operation_id=attached.pending.operation_id if attached.pending else None,
                 remedy="Agree with them on the settings, or use another name; what the service holds now:"
                 f' KubernetesCompute.compare(workspace, "{self.name}", configuration).',
             )
-        return Attached(body, pending)
 
     def _expected(self, request: Request) -> dict[str, Any]:
         """The body of a compute that was accepted without one."""
@@ -216,9 +225,12 @@ def remove(workspace: Workspace, name: str) -> Pending:
             answer = session.send(Request("DELETE", url), tries=tries)
         except NotFoundException:
             return _already_gone(name, started_s)
+        except ConflictException:  # somebody may be detaching it already
+            if not _settles(_body.read_if_present(workspace, name), is_removal=True):
+                raise
+            return Pending(is_removal=True, started_s=started_s)
         except UnsettledError as unsettled:
-            present = _look(workspace, name, unsettled, is_removal=True)
-            if present is None or _states.canonical(_wire.STATE.raw(present)) == "Deleting":
+            if _settles(_look(workspace, name, unsettled, is_removal=True), is_removal=True):
                 return Pending(is_removal=True, started_s=started_s)
             tries = unsettled.tries
         else:
