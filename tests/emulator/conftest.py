@@ -1,24 +1,12 @@
-"""An emulator with the default world, its clock, and somebody who calls it."""
+"""Somebody who calls the emulator of the shared fixtures."""
 
 from __future__ import annotations
 
 import pytest
 
-from azureml_k8s.emulator import Emulator, FakeClock
+from azureml_k8s.emulator import Emulator
 
 from .calls import Caller
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    """A clock that moves when it is told to."""
-    return FakeClock()
-
-
-@pytest.fixture
-def emulator(clock: FakeClock) -> Emulator:
-    """An emulator with the default world."""
-    return Emulator(clock=clock)
 
 
 @pytest.fixture
