@@ -91,3 +91,10 @@ def test_console_script() -> None:
     (script,) = importlib.metadata.entry_points(group="console_scripts", name="azureml-k8s")
     assert script.value == "azureml_k8s.cli:main"
     assert callable(script.load())
+
+
+def test_the_management_client_stands_where_every_allowed_release_has_it() -> None:
+    """azure-mgmt-resource moved its clients with each major release; this path is in all that the bound allows."""
+    from azure.mgmt.resource.resources import ResourceManagementClient
+
+    assert callable(ResourceManagementClient)
