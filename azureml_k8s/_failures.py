@@ -51,6 +51,7 @@ _WORKSPACE_ABSENT = re.compile(
     re.IGNORECASE,
 )
 _CLAIMS = re.compile(r'claims="?([A-Za-z0-9+/=_-]+)"?', re.IGNORECASE)
+_LONGEST_HOST = 260
 
 
 class RequestFailed(Exception):
@@ -198,6 +199,7 @@ def host_of(url: str) -> str:
         return "an unreadable address"
 
 
+    return ascii(host[:_LONGEST_HOST])[1:-1] or "an address without a host"
 def _class_for(report: ServiceReport) -> type[ComputeTargetException]:
     codes = {code.casefold() for code in report.codes}
     if report.status == 404 and (codes & _PARENT_CODES or _WORKSPACE_ABSENT.search(report.message or "")):

@@ -194,8 +194,12 @@ class Transport:
 
         import requests
 
+        class Pool(requests.Session):
+            def get_redirect_target(self, resp: requests.Response) -> None:
+                """None: else requests reads a redirect's body without any limit, and breaks on odd addresses."""
+
         mask_log_records_of("urllib3.connectionpool")
-        pool = requests.Session()
+        pool = Pool()
         pool.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         adapter = self._adapter or _bounded_adapter()
         for scheme in ("https://", "http://"):
@@ -270,7 +274,10 @@ def _explain(error: Exception, host: str) -> tuple[Fault, str]:
         return Fault.BROKEN, f"the proxy of HTTPS_PROXY did not connect to {host}: {mask_text(str(error))}"
     if isinstance(error, requests.exceptions.ConnectTimeout):
         return Fault.BROKEN, f"no connection to {host} in time"
-    if isinstance(error, requests.exceptions.InvalidHeader | requests.exceptions.InvalidURL):
+    if isinstance(
+        error,
+        requests.exceptions.InvalidHeader | requests.exceptions.InvalidURL | requests.exceptions.InvalidSchema,
+    ):
         return Fault.FOREIGN, f"the request to {host} can't be sent: {mask_text(str(error))}"
     return Fault.BROKEN, f"the connection to {host} broke: {mask_text(str(error))}"
 

@@ -250,6 +250,26 @@ def test_an_answer_that_is_too_large_is_not_read(
 
 
 @pytest.mark.parametrize(
+    "where", [b"https://evil.example/a", b"http://[evil.example", b"\xff\xfe//evil", b"//a\x1b[31mb"]
+)
+def test_a_redirect_is_not_read_beyond_the_limit(clock: FakeClock, where: bytes) -> None:
+    """Its body is bounded like any other, and an address that is none breaks nothing; both are asked for once."""
+    packed = gzip.compress(b" " * (70 << 20), 1)
+    head = b"HTTP/1.1 302 Found\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\nLocation: %b\r\n\r\n"
+
+    def answer(connection: socket.socket, _: bytes) -> None:
+        connection.sendall(head % (len(packed), where) + packed)
+
+    with (
+        RawServer(answer) as server,
+        opened(Cloud.emulator(server.url), clock) as workspace,
+        pytest.raises(e.UnreachableException, match="larger than 64 MiB"),
+    ):
+        ComputeTarget.list(workspace)
+    assert len(server.heads) == 1
+
+
+@pytest.mark.parametrize(
     "answer",
     [
         b"",

@@ -85,6 +85,46 @@ def test_a_redirect_is_named_and_not_followed(rig: Rig) -> None:
 
 
 # Paging
+@pytest.mark.parametrize(
+    "where", ["http://[evil.example", "//[", "\xff\xfe//evil", "http://a\x1b[31mb", "x" * 9000, "\\\\evil\\x"]
+)
+@pytest.mark.parametrize("kind", ["list", "put"])
+def test_a_redirect_to_an_odd_address_is_refused_like_any(rig: Rig, kind: str, where: str) -> None:
+    """What is no address is not followed either, and its strange characters are not shown."""
+    rig.faults.add(about(kind), status=302, headers={"Location": where})
+    attach = partial(ComputeTarget.attach, rig.workspace, "k8s1", rig.configuration)
+    act = partial(ComputeTarget.list, rig.workspace) if kind == "list" else attach
+    with pytest.raises(e.UnreachableException, match="redirects to") as caught:
+        act()
+    assert rig.count(kind) == 1
+    assert "\x1b" not in str(caught.value)
+    assert len(caught.value.message) < 500
+
+
+@pytest.mark.parametrize(
+    "link", ["https://a\x1b[31mb/", "https://a\u202eb/", f"https://{'a' * 9000}/", "https://a\ud800b/"]
+)
+def test_a_foreign_host_is_shown_without_strange_characters(rig: Rig, link: str) -> None:
+    """A host's name from outside can't command a terminal, turn a line around or fill a screen."""
+    rig.faults.add(about("list"), every=1, edit=with_json(nextLink=link))
+    with pytest.raises(e.UnreachableException, match="next link points to") as caught:
+        ComputeTarget.list(rig.workspace)
+    assert caught.value.message.isprintable()
+    assert len(caught.value.message) < 500
+
+
+def test_a_traceback_with_variables_shows_no_operation_url(rig: Rig) -> None:
+    """Neither do debuggers and error collectors, which show the variables of each call: nor the token."""
+    target = ComputeTarget.attach(rig.workspace, "k8s1", rig.configuration)
+    rig.faults.add(about("operation", "compute"), every=1, status=401)
+    with pytest.raises(e.AuthenticationException) as caught:
+        target.wait_for_completion()
+    shown = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
+    assert "_read" in shown
+    assert "&s=" not in shown
+    assert TOKEN not in shown
+
+
 
 
 def page(names: list[str], link: Any = None) -> dict[str, Any]:
