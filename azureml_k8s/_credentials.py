@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from azureml_k8s._secrets import mask_text, masked_copy
+from azureml_k8s._secrets import masked_copy
 from azureml_k8s._tokens import AccessToken, TokenSource, failure_of, remedy_for
 from azureml_k8s.clouds import Cloud
 from azureml_k8s.exceptions import AuthenticationException, UserErrorException
@@ -249,7 +249,7 @@ class _Step:
         except Exception as error:
             cause = masked_copy(error)
             attempts.error = cause
-            attempts.reasons.append((self._kind.label, " ".join(mask_text(str(error)).split())))
+            attempts.reasons.append((self._kind.label, " ".join(str(cause).split())))
             attempts.is_over = not (self._kind.gives_way() or isinstance(error, CredentialUnavailableError))
         else:
             self.worked = True

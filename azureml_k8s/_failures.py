@@ -50,8 +50,8 @@ _WORKSPACE_ABSENT = re.compile(
     r"microsoft\.machinelearningservices/workspaces/[^/'\s]+'|^(the )?workspace\b[^/]{0,100}\bnot found\b",
     re.IGNORECASE,
 )
-_CLAIMS = re.compile(r'claims="?([A-Za-z0-9+/=_-]+)"?', re.IGNORECASE)
 _LONGEST_HOST = 260
+_CLAIMS = re.compile(r'claims="?([A-Za-z0-9+/=_-]+)"?', re.IGNORECASE)
 
 
 class RequestFailed(Exception):
@@ -194,12 +194,12 @@ def claims_of(answer: Answer) -> str | None:
 def host_of(url: str) -> str:
     """The host that a URL names, for messages; never user info, path or query."""
     try:
-        return urlsplit(url).netloc.rpartition("@")[2] or "an address without a host"
+        host = urlsplit(url).netloc.rpartition("@")[2]
     except ValueError:
         return "an unreadable address"
-
-
     return ascii(host[:_LONGEST_HOST])[1:-1] or "an address without a host"
+
+
 def _class_for(report: ServiceReport) -> type[ComputeTargetException]:
     codes = {code.casefold() for code in report.codes}
     if report.status == 404 and (codes & _PARENT_CODES or _WORKSPACE_ABSENT.search(report.message or "")):

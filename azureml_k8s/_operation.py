@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from azureml_k8s import _failures, _retry, _states, _wire
 from azureml_k8s._failures import RequestFailed
-from azureml_k8s._secrets import get_logger
+from azureml_k8s._secrets import SecretText, get_logger
 from azureml_k8s._session import Session
 from azureml_k8s._transport import Answer, Request
 from azureml_k8s.exceptions import (
@@ -73,7 +73,7 @@ class Pending:
                 error.operation_may_run = True
                 raise
         pause_s = max(1.0, (answer.retry_after_s if answer else None) or 0.0)
-        return cls(is_removal, started_s, url or None, bool(status_url), pause_s, headers)
+        return cls(is_removal, started_s, SecretText(url) if url else None, bool(status_url), pause_s, headers)
 
     @property
     def operation_id(self) -> str | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 from azureml_k8s import hints
-from azureml_k8s._secrets import get_logger, mask_text, masked_copy
+from azureml_k8s._secrets import SecretText, get_logger, masked_copy
 from azureml_k8s.clouds import Cloud
 from azureml_k8s.exceptions import AuthenticationException
 
@@ -30,15 +30,6 @@ _LONGEST_TEXT = 2000
 _TOKEN = re.compile(r"[\x21-\x7e]+", re.ASCII)
 _BEARER = re.compile(r"Bearer +(.*)", re.IGNORECASE | re.DOTALL)
 _CODES = re.compile(r"\bAADSTS\d+\b")
-
-
-class _Secret(str):
-    """A token as text, which a debugger or a traceback with local variables does not show."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "'***'"
 
 
 class AccessToken(NamedTuple):
@@ -167,8 +158,7 @@ class TokenSource:
     def _fetch(self, claims: str | None) -> _Held:
         failure = None
         try:
-            text, expires_on = _ask(self._credential, self._cloud, claims)
-            _check_token(text, self._credential)
+            token, expires_on = _checked_token(self._credential, self._cloud, claims)
         except AuthenticationException as error:
             failure = error
         except Exception as error:
@@ -177,7 +167,7 @@ class TokenSource:
             self._fail(failure)
         self._failure = None
         now_s, life_s = self._clock(), _life_s(expires_on, self._wall_clock())
-        return _Held(_Secret(text), now_s + max(life_s - _AHEAD_S, life_s * _SHORT_LIFE_SHARE), now_s + life_s)
+        return _Held(token, now_s + max(life_s - _AHEAD_S, life_s * _SHORT_LIFE_SHARE), now_s + life_s)
 
     def _fail(self, error: AuthenticationException) -> NoReturn:
         self._failure = _Failure(error, self._clock() + _FAILURE_HOLDS_S)
@@ -190,10 +180,9 @@ class TokenSource:
 
 def failure_of(credential: object, error: Exception) -> AuthenticationException:
     """Turn a credential's own error into ours: its text masked, the remedy added where the error is known."""
-    text = mask_text(str(error)).strip()[:_LONGEST_TEXT] or type(error).__name__
-    return AuthenticationException(
-        f"{_kind(credential)} gave no token: {text}", masked_copy(error), remedy=remedy_for(text)
-    )
+    cause = masked_copy(error)
+    text = str(cause).strip()[:_LONGEST_TEXT] or type(error).__name__
+    return AuthenticationException(f"{_kind(credential)} gave no token: {text}", cause, remedy=remedy_for(text))
 
 
 def remedy_for(text: str) -> str | None:
@@ -221,9 +210,11 @@ def _life_s(expires_on: object, now_s: float) -> float:
     return _LONGEST_LIFE_S if expires_on > now_s + _LONGEST_LIFE_S else expires_on - now_s
 
 
-def _check_token(text: object, credential: object) -> None:
+def _checked_token(credential: Any, cloud: Cloud, claims: str | None) -> tuple[SecretText, object]:
+    """A token and its end, as the credential gives them; one that can't be a token is in no variable of a caller."""
+    text, expires_on = _ask(credential, cloud, claims)
     if isinstance(text, str) and _TOKEN.fullmatch(text):
-        return
+        return SecretText(text), expires_on
     if not isinstance(text, str):
         wrong = f"a token that is no text but {type(text).__name__}"
     else:

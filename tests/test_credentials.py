@@ -388,6 +388,38 @@ def test_unusable_token(clock: Clock, token: object) -> None:
     assert "Evil" not in str(caught.value)
 
 
+@pytest.mark.parametrize("token", ["Bearer hushhush", "hushhush\n", b"hushhush", ["hushhush"]])
+def test_unusable_token_is_in_no_variable(clock: Clock, token: object) -> None:
+    """Debuggers and error collectors show the variables of each call."""
+    source = source_of(SimpleNamespace(get_token=lambda scope: AccessToken(token, 0)), clock)  # type: ignore[arg-type]
+    with pytest.raises(AuthenticationException) as caught:
+        source.token()
+    chain = [traceback.TracebackException.from_exception(one, capture_locals=True) for one in chain_of(caught.value)]
+    shown = "".join(
+        line
+        for one in chain
+        for frame in one.stack
+        for line in (frame.locals or {}).values()
+        if "/tests/" not in frame.filename
+    )
+    assert "TokenSource" in shown
+    assert "hushhush" not in shown
+
+
+def test_error_without_a_readable_text(clock: Clock) -> None:
+    """A credential's error may fail to show itself."""
+
+    class Unreadable(Exception):
+        def __str__(self) -> str:
+            raise ValueError("no text")
+
+    def get_token(scope: str) -> object:
+        raise Unreadable
+
+    with pytest.raises(AuthenticationException, match="Unreadable"):
+        source_of(SimpleNamespace(get_token=get_token), clock).token()
+
+
 @pytest.mark.parametrize("answer", [None, "text", 7, {"token": "x"}])
 def test_answer_that_is_no_token(clock: Clock, answer: object) -> None:
     """A credential that answers with something else entirely is an AuthenticationException."""

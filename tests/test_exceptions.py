@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import pickle
 
 import pytest
 
 from azureml_k8s import exceptions
+from azureml_k8s._secrets import masked_copy
 from azureml_k8s.exceptions import (
     AuthenticationException,
     AzureMLException,
@@ -17,6 +19,7 @@ from azureml_k8s.exceptions import (
     OperationTimeoutException,
     ServiceException,
     ServiceReport,
+    UnreachableException,
     UserErrorException,
 )
 
@@ -118,3 +121,14 @@ def test_an_error_travels_to_another_process(kind: type[AzureMLException]) -> No
     assert type(again) is kind
     assert str(again) == str(error)
     assert again.status_code == 404
+
+
+def test_an_error_with_a_masked_cause_travels_too() -> None:
+    """The copy of a foreign error keeps its name, text and notes on the way."""
+    cause = UnicodeError("sign-in failed: password=hushhush")
+    cause.add_note("a note")
+    error = UnreachableException("x", masked_copy(cause))
+    for again in (pickle.loads(pickle.dumps(error)), copy.deepcopy(error)):
+        inner = again.inner_exception
+        assert (type(inner).__name__, str(inner)) == ("UnicodeError", "sign-in failed: password=***")
+        assert inner.__notes__ == ["a note"]

@@ -8,12 +8,13 @@ linear in its input and raises nothing.
 from azureml_k8s._secrets._errors import masked_copy
 from azureml_k8s._secrets._json import mask_json
 from azureml_k8s._secrets._logs import MaskingFilter, get_logger, mask_log_records_of
-from azureml_k8s._secrets._names import MASK, is_secret_name
+from azureml_k8s._secrets._names import MASK, SecretText, is_secret_name
 from azureml_k8s._secrets._text import mask_text
 
 __all__ = [
     "MASK",
     "MaskingFilter",
+    "SecretText",
     "get_logger",
     "is_secret_name",
     "mask_json",

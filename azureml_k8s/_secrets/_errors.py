@@ -6,6 +6,7 @@ import ast
 import types
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 from azureml_k8s._secrets._text import mask_text
 
@@ -61,9 +62,24 @@ def _clear_helpers(traceback: types.TracebackType | None) -> None:
             frame = frame.f_back
 
 
-def _type_like(original: type[BaseException]) -> type[Exception]:
-    names = {"__module__": original.__module__, "__qualname__": original.__qualname__}
-    return type(original.__name__, (Exception,), names)
+class _Masked(Exception):
+    """Base of the copies: pickle finds the original under a copy's name, and refuses the copy unless told how."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kind = type(self)
+        return _restored, (kind.__name__, kind.__module__, kind.__qualname__, str(self)), vars(self) or None
+
+
+def _type_like(original: type[BaseException]) -> type[_Masked]:
+    return _named(original.__name__, original.__module__, original.__qualname__)
+
+
+def _named(name: str, module: str, qualname: str) -> type[_Masked]:
+    return type(name, (_Masked,), {"__module__": module, "__qualname__": qualname})
+
+
+def _restored(name: str, module: str, qualname: str, text: str) -> _Masked:
+    return _named(name, module, qualname)(text)
 
 
 def _text_of(error: BaseException) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import traceback
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from azureml_k8s import ComputeTarget, Workspace, __version__
 from azureml_k8s import exceptions as e
-from faults.harness import ORIGIN, SUB, Rig, about, check_secrecy, check_trust, texts_of
+from faults.harness import ORIGIN, SUB, TOKEN, Rig, about, check_secrecy, check_trust, texts_of
 
 FOREIGN = (
     "https://evil.example/x?token=1",
@@ -84,7 +85,6 @@ def test_a_redirect_is_named_and_not_followed(rig: Rig) -> None:
     check_trust(rig.sent)
 
 
-# Paging
 @pytest.mark.parametrize(
     "where", ["http://[evil.example", "//[", "\xff\xfe//evil", "http://a\x1b[31mb", "x" * 9000, "\\\\evil\\x"]
 )
@@ -125,6 +125,7 @@ def test_a_traceback_with_variables_shows_no_operation_url(rig: Rig) -> None:
     assert TOKEN not in shown
 
 
+# Paging
 
 
 def page(names: list[str], link: Any = None) -> dict[str, Any]:
