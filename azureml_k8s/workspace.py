@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Workspace"]
 
 _log = get_logger(__name__)
+#: Sockets take no more than 24 days.
+_LONGEST_S = 1e6
 _WORKSPACES = "/providers/Microsoft.MachineLearningServices/workspaces"
 
 
@@ -382,7 +384,7 @@ def _seconds(argument: str, value: float) -> float:
         raise TypeError(f"{argument} must be a number of seconds, not {type(value).__name__}")
     if not 0 < value < float("inf"):
         raise UserErrorException(f"{argument} must be more than 0 seconds, and finite, not {value}", target=argument)
-    return float(value)
+    return float(min(value, _LONGEST_S))
 
 
 def _optional_text(argument: str, value: str | None) -> str | None:

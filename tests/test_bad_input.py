@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -21,7 +22,7 @@ from azureml_k8s import (
     UserErrorException,
     Workspace,
 )
-from azureml_k8s.emulator import Emulator
+from azureml_k8s.emulator import Emulator, EmulatorAdapter, FakeClock
 
 CONFIGURATION = KubernetesCompute.attach_configuration(AKS)
 BAD_TEXTS = [
@@ -249,6 +250,49 @@ def test_what_is_no_configuration_is_refused(workspace: Workspace, emulator: Emu
     with pytest.raises(TypeError, match=r"attach_configuration\(\)"):
         ComputeTarget.attach(workspace, "k8s1", value)
     assert emulator.requests == []
+
+
+@pytest.mark.parametrize("replace", ["false", "no", 1, 0, None, []])
+def test_replace_is_true_or_false(workspace: Workspace, emulator: Emulator, replace: Any) -> None:
+    """It detaches: a text such as "false" must not count as true."""
+    with pytest.raises(TypeError, match="replace"):
+        ComputeTarget.attach(workspace, "k8s1", CONFIGURATION, replace=replace)
+    assert emulator.requests == []
+
+
+class Names(str, Enum):  # noqa: UP042 - StrEnum has not the trap
+    """Names as people keep them in one place."""
+
+    SUBSCRIPTION = SUB
+    GROUP = "rg"
+    WORKSPACE = "ws"
+    COMPUTE = "k8s1"
+    NAMESPACE = "team"
+
+
+def test_members_of_text_enums_are_their_texts(emulator: Emulator, clock: FakeClock) -> None:
+    """In URLs and messages alike, where f-strings would show the member's name."""
+    workspace = Workspace(
+        Names.SUBSCRIPTION,
+        Names.GROUP,
+        Names.WORKSPACE,
+        cloud=Cloud.emulator("http://localhost:1"),
+        sleep=clock.sleep,
+        clock=clock,
+        transport=EmulatorAdapter(emulator, sleep=clock.sleep),
+    )
+    configuration = KubernetesCompute.attach_configuration(AKS, Names.NAMESPACE)
+    target = ComputeTarget.attach(workspace, Names.COMPUTE, configuration)
+    assert target.id == f"{WS}/computes/k8s1"
+    assert "Names" not in repr(target) + repr(workspace) + repr(configuration) + workspace.id
+    assert all("Names" not in request.target for request in emulator.requests)
+
+
+def test_the_type_in_a_wrong_id_is_shown_without_strange_characters() -> None:
+    """An id may come from anywhere."""
+    with pytest.raises(UserErrorException, match="names a Micro") as caught:
+        KubernetesCompute.attach_configuration(f"/subscriptions/{SUB}/resourceGroups/rg/providers/Micro\x1b[31m/x/y")
+    assert caught.value.message.isprintable()
 
 
 @pytest.mark.parametrize("replace_timeout", [-1, float("nan"), "60"])

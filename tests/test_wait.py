@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import re
@@ -177,6 +178,25 @@ def test_a_negative_timeout_is_refused(workspace: Workspace, emulator: Emulator,
     assert emulator.requests == []
 
 
+@pytest.mark.parametrize("timeout", [10**400, 1e300, float("inf")])
+def test_an_endless_timeout_is_none(workspace: Workspace, timeout: float) -> None:
+    """More seconds than clocks have, or than a float holds."""
+    target = attach(workspace)
+    target.wait_for_completion(timeout=timeout)
+    assert target.provisioning_state == "Succeeded"
+
+
+@pytest.mark.parametrize("listener", [True, "print", 0])
+def test_a_listener_that_is_none_is_refused(workspace: Workspace, emulator: Emulator, listener: Any) -> None:
+    """Before any request, not after the first look."""
+    emulator.world.put(compute())
+    target = ComputeTarget(workspace, "k8s1")
+    emulator.requests.clear()
+    with pytest.raises(TypeError, match="on_progress"):
+        target.wait_for_completion(on_progress=listener)
+    assert emulator.requests == []
+
+
 @pytest.mark.parametrize("timeout", ["60", True, [1]])
 def test_a_timeout_of_another_type_is_refused(workspace: Workspace, emulator: Emulator, timeout: Any) -> None:
     """A text or a bool is no number of seconds."""
@@ -221,6 +241,20 @@ def test_other_types_are_waited_for_too(workspace: Workspace, emulator: Emulator
     emulator.faults.add("computes/k8s1", body=compute(computeType=compute_type))
     target.wait_for_completion()
     assert (target.type, target.provisioning_state) == (compute_type, "Succeeded")
+
+
+def test_an_id_that_only_the_put_had_is_kept(workspace: Workspace, emulator: Emulator) -> None:
+    """AML-Kubernetes#155: support asks for the correlation id, which the last answer may lack."""
+    emulator.faults.fail_next("InternalServerError", "m")
+    emulator.faults.add(method="PUT", after=True, headers={"x-ms-correlation-request-id": "c1"})
+    bare = {"x-ms-request-id": "r2", "x-ms-correlation-request-id": None, "x-ms-client-request-id": None}
+    emulator.faults.add("computeOperationsStatus", every=1, headers=bare)
+    target = attach(workspace)
+    with pytest.raises(OperationFailedException) as caught:
+        target.wait_for_completion()
+    assert (caught.value.request_id, caught.value.correlation_id) == ("r2", "c1")
+    polls = [one for one in emulator.requests if "computeoperationsstatus" in one.path.lower()]
+    assert caught.value.client_request_id == polls[-1].headers["x-ms-client-request-id"]
 
 
 @pytest.mark.parametrize("show_output", [True, False])
@@ -299,6 +333,29 @@ def test_nothing_is_printed_unless_asked(workspace: Workspace, capsys: pytest.Ca
     target.detach()
     target.wait_for_completion()
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8", "utf-16"])
+def test_no_stdout_ends_a_wait(
+    workspace: Workspace, emulator: Emulator, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    """Not one that lacks letters, and what the service sends can't command a terminal."""
+    emulator.world.put(compute(provisioningState="Creating\x1b[31m\ud800\u202e\nDone \u53f0"))
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding=encoding))
+    with pytest.raises(OperationTimeoutException):
+        ComputeTarget(workspace, "k8s1").wait_for_completion(show_output=True, timeout=0)
+    (line,) = raw.getvalue().decode(encoding).splitlines()
+    assert line.isprintable()
+    assert line.startswith("Creating\\x1b[31m")
+
+
+def test_a_missing_stdout_is_no_harm(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under pythonw there is none."""
+    monkeypatch.setattr("sys.stdout", None)
+    target = attach(workspace)
+    target.wait_for_completion(show_output=True)
+    assert target.provisioning_state == "Succeeded"
 
 
 def test_shown_progress_is_lines_with_states_and_times(

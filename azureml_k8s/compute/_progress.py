@@ -29,10 +29,18 @@ class Printer:
 
     def _line(self, text: str, elapsed_s: float) -> None:
         self._last_line_s = elapsed_s
-        sys.stdout.write(f"{text} ({elapsed_s:.0f} s)\n")
-        sys.stdout.flush()
+        _write(f"{text} ({elapsed_s:.0f} s)")
 
     def end(self, state: str) -> None:
         """Write azureml-core's last line."""
-        sys.stdout.write(f'Provisioning operation finished, operation "{state}"\n')
-        sys.stdout.flush()
+        _write(f'Provisioning operation finished, operation "{state}"')
+
+
+def _write(line: str) -> None:
+    """A line to stdout; nothing where there is none, as under pythonw. What it can't show never ends a wait."""
+    if sys.stdout is None:
+        return
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    shown = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
+    sys.stdout.write(shown.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    sys.stdout.flush()

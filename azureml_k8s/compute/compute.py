@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, cast
 
@@ -30,6 +29,8 @@ __all__ = [
 ]
 
 _log = get_logger(__name__)
+#: So many seconds are no limit: thirty years.
+_FOR_EVER_S = 1e9
 
 
 class ComputeTargetAttachConfiguration:
@@ -303,6 +304,8 @@ class ComputeTarget:
                 is still there.
         """
         limit_s = _checked_timeout(timeout)
+        if on_progress is not None and not callable(on_progress):
+            raise TypeError(f"on_progress must be callable, not {type(on_progress).__name__}")
         printer = Printer() if show_output else None
 
         def tell(progress: Progress) -> None:
@@ -372,6 +375,6 @@ def _checked_timeout(timeout: float | None, argument: str = "timeout") -> float 
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, int | float):
         raise TypeError(f"{argument} must be a number of seconds or None, not {type(timeout).__name__}")
-    if math.isnan(timeout) or timeout < 0:
+    if not timeout >= 0:  # NaN neither
         raise UserErrorException(f"{argument} must not be negative, but is {timeout}", target=argument)
-    return None if math.isinf(timeout) else float(timeout)
+    return None if timeout >= _FOR_EVER_S else float(timeout)

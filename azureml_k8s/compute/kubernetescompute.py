@@ -60,7 +60,9 @@ class KubernetesCompute(ComputeTarget, compute_type="Kubernetes"):
     ) -> KubernetesCompute:
         ours, name = adopt(workspace), _arm.check_part("name", name)
         asked, limit_s = _check_configuration(configuration), _checked_timeout(replace_timeout_s, "replace_timeout")
-        attached = _attach.Attachment(ours, name, asked).run(replace=bool(replace), replace_timeout_s=limit_s)
+        if not isinstance(replace, bool):  # it detaches: "false" must not count as true
+            raise TypeError(f"replace must be True or False, not {type(replace).__name__}")
+        attached = _attach.Attachment(ours, name, asked).run(replace=replace, replace_timeout_s=limit_s)
         target = KubernetesCompute._of(ours, attached.body, name)
         target._pending, target._asked, target._replaced = attached.pending, asked, attached.replaced
         return target
