@@ -44,7 +44,7 @@ def _shown(value: str) -> str:
 
 
 def check_text(argument: str, value: object, *, what: str) -> str:
-    """Return the text; None and blanks are refused by name, since they usually come from an unset variable.
+    """Return the text, a plain str; None and blanks are refused by name, as they usually come from an unset variable.
 
     Args:
         argument: The name that errors use.
@@ -63,7 +63,7 @@ def check_text(argument: str, value: object, *, what: str) -> str:
         )
     if not isinstance(value, str):
         raise TypeError(f"{argument} must be a str, not {type(value).__name__}")
-    return value
+    return str.__str__(value)  # of an enum's text member, f-strings would show the name
 
 
 def check_part(argument: str, value: object) -> str:
@@ -283,7 +283,7 @@ def _wrong_with_cluster_id(found: _Resource) -> str | None:
     if found.type_key == "microsoft.containerservice/connectedclusters":
         return f"an Arc cluster is of {_ARC_TYPE}, although some guides show it under Microsoft.ContainerService."
     if found.type_key not in (_AKS_TYPE.lower(), _ARC_TYPE.lower()):
-        return f"it names a {found.provider}/{found.type}, not a cluster."
+        return f"it names a {_shown(f'{found.provider}/{found.type}')[1:-1]}, not a cluster."
     if found.rest:
         return f"{_shown(found.rest)} follows the cluster's name; remove it."
     return None if found.has_slash else "it must begin with a slash: /subscriptions/..."

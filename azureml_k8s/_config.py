@@ -56,7 +56,10 @@ def load(path: str | os.PathLike[str] | None, file_name: str | None, *, with_clo
 def _absolute(path: str | os.PathLike[str] | None) -> Path:
     if not isinstance(path, str | os.PathLike | None):
         raise TypeError(f"path must be a str or a path, not {type(path).__name__}")
-    return Path(os.path.abspath(path or "."))
+    try:
+        return Path(os.path.abspath(path or "."))
+    except OSError as error:
+        raise UserErrorException(f"path: the current folder can't be told: {error}", target="path") from error
 
 
 def _find(path: str | os.PathLike[str] | None, file_name: str | None) -> Path:
@@ -179,11 +182,12 @@ def write(
 
 
 def _write_at_once(target: Path, text: str) -> None:
-    with tempfile.NamedTemporaryFile("w", dir=target.parent, prefix=".config-", delete=False, encoding="utf-8") as file:
-        file.write(text)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".config-")
     try:
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, target)
-    except OSError:
-        os.unlink(file.name)
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(name, 0o644)
+        os.replace(name, target)
+    except BaseException:  # Ctrl-C too
+        os.unlink(name)
         raise

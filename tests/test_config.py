@@ -135,6 +135,8 @@ def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
         json.dumps({"subscription_id": SUB}),
         json.dumps({"subscription_id": SUB, "resource_group": "rg"}),
         json.dumps({"Scope": None}),
+        json.dumps({"Scope": 7}),
+        json.dumps({"Scope": [WS]}),
         json.dumps({"subscription_id": SUB, "Scope": WS}),
         "[" * 100_000,
         '{"a": "' + "x" * (1024 * 1024) + '"}',
@@ -336,6 +338,31 @@ def test_an_old_file_is_replaced(tmp_path: Path) -> None:
     file = tmp_path / ".azureml" / "config.json"
     assert json.loads(file.read_text()) == NAMES
     assert stat.S_IMODE(file.stat().st_mode) == 0o644
+
+
+@pytest.mark.parametrize("step", ["os.chmod", "os.replace", "json.dumps"])
+def test_an_interrupted_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """Ctrl-C goes through, and no half a file stays."""
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(step, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        Workspace(**NAMES).write_config(tmp_path)
+    monkeypatch.undo()
+    assert list((tmp_path / ".azureml").iterdir()) == []
+
+
+def test_a_current_folder_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job's folder may be removed while it runs."""
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    for call in (Workspace.from_config, Workspace(**NAMES).write_config):
+        with pytest.raises(UserErrorException, match="current folder"):
+            call()
 
 
 def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
