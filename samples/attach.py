@@ -14,6 +14,8 @@ from azureml_k8s import ComputeTarget, ComputeTargetException, KubernetesCompute
 
 
 def main() -> int:
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
     name, cluster_id, *rest = sys.argv[1:]
     with Workspace.from_config() as ws:
         config = KubernetesCompute.attach_configuration(cluster_id, namespace=rest[0] if rest else "default")

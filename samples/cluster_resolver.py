@@ -8,15 +8,22 @@ TensorFlow is not needed. In a pod that is one of the workers, the last line is 
 
 import sys
 
-from azureml_k8s.cluster_resolver import KubernetesClusterResolver, PodCannotRunError, WaitTimeoutError
+from azureml_k8s.cluster_resolver import (
+    KubernetesApiError,
+    KubernetesClusterResolver,
+    PodCannotRunError,
+    WaitTimeoutError,
+)
 
 
 def main() -> int:
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
     namespace, workers, *rest = sys.argv[1:]
     resolver = KubernetesClusterResolver({"worker": rest or ["job-name=tensorflow"]}, namespace=namespace)
     try:
         spec = resolver.wait(int(workers), timeout=10 * 60)
-    except (PodCannotRunError, WaitTimeoutError) as error:
+    except (KubernetesApiError, PodCannotRunError, WaitTimeoutError) as error:
         sys.exit(str(error))
     for index in spec.task_indices("worker"):
         print(index, spec.task_address("worker", index))

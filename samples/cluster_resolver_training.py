@@ -13,6 +13,8 @@ from azureml_k8s.cluster_resolver import KubernetesClusterResolver
 
 
 def main() -> int:
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     resolver = KubernetesClusterResolver({"worker": ["app=train"]}, namespace="own")
     resolver.wait(int(sys.argv[1]), timeout=15 * 60)
     strategy = tf.distribute.MultiWorkerMirroredStrategy(cluster_resolver=resolver)

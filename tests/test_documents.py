@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codeop
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,14 @@ from azureml_k8s import ComputeTarget, KubernetesCompute, _wire
 from azureml_k8s.emulator import Emulator, EmulatorServer
 
 ROOT = Path(__file__).parent.parent
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+
+BLOCKS = blocks(PAGES[0])
 
 
 def run(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -40,8 +49,26 @@ def server(tmp_path: Path) -> Iterator[EmulatorServer]:
 
 def test_the_readme_example_runs(capsys):
     """The first example attaches, waits and detaches as it stands."""
-    exec(compile(BLOCKS[0].replace("provisioning_seconds=2", "polls=1"), "README.md", "exec"), {})
+    names: dict[str, Any] = {}
+    try:
+        exec(compile(BLOCKS[0].replace("provisioning_seconds=2", "polls=1"), "README.md", "exec"), names)
+    finally:
+        names["ws"].close()
+        names["server"].stop()
     assert "Succeeded" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("page", "number"), [(page, number) for page in PAGES for number, _ in enumerate(blocks(page))]
+)
+def test_an_example_can_be_typed_into_the_interpreter(page, number):
+    """Line by line, as the plain prompt takes it, where a blank line ends a block."""
+    compiler, typed = codeop.CommandCompiler(), ""
+    for line in [*blocks(page)[number].splitlines(), ""]:
+        typed += f"{line}\n"
+        if compiler(typed.removesuffix("\n"), str(page)) is not None:
+            typed = ""
+    assert typed.strip() == ""
 
 
 def test_the_readme_error_example_runs(workspace, emulator, capsys):
@@ -85,6 +112,26 @@ def test_the_ci_sample_tells_causes_apart(server, tmp_path):
     usage = run(sample, cwd=tmp_path, AML_COMPUTE_NAME="k8s1")
     assert (usage.returncode, usage.stdout) == (2, "")
     assert "resource_id" in usage.stderr
+    minutes = run(sample, cwd=tmp_path, **names, TIMEOUT_SECONDS="5m")
+    assert (minutes.returncode, minutes.stderr) == (2, "TIMEOUT_SECONDS: '5m' is no number of seconds\n")
+
+
+def test_the_ci_sample_takes_a_failed_sign_in_for_no_usage_error(server, tmp_path):
+    """A rejected token is exit code 1, though its class is one of argument errors."""
+    server.emulator.faults.add(every=1, status=401)
+    names = {"AML_COMPUTE_NAME": "k8s1", "CLUSTER_RESOURCE_ID": server.emulator.aks_id}
+    done = run(str(ROOT / "samples" / "ci_job.py"), cwd=tmp_path, **names)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "token" in done.stderr
+
+
+@pytest.mark.parametrize("sample", ["attach.py", "cluster_resolver.py"])
+def test_a_sample_without_arguments_tells_its_usage(sample, tmp_path):
+    """Its docstring instead of a traceback."""
+    done = run(str(ROOT / "samples" / sample), cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"    python {sample} " in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_the_notebook_runs(server, tmp_path):
