@@ -76,7 +76,27 @@ _HOME = {
     "WorkspaceException": "exceptions",
 }
 #: What scripts for azureml-core import beside these, and where it is to be had.
-_ELSEWHERE = frozenset({"Dataset", "Environment", "Experiment", "Model", "Run", "RunConfiguration", "ScriptRunConfig"})
+_ELSEWHERE = frozenset(
+    {
+        "ContainerRegistry",
+        "Dataset",
+        "Datastore",
+        "Environment",
+        "Experiment",
+        "Image",
+        "Keyvault",
+        "LinkedService",
+        "Model",
+        "PrivateEndPoint",
+        "PrivateEndPointConfig",
+        "Run",
+        "RunConfiguration",
+        "ScriptRun",
+        "ScriptRunConfig",
+        "Webservice",
+        "get_run",
+    }
+)
 __all__ = sorted([*_HOME, "VERSION", "__version__"])
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())

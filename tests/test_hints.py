@@ -146,6 +146,29 @@ def test_a_code_within_the_text_counts() -> None:
     assert find([], "AADSTS7000241: something else") is None
 
 
+@pytest.mark.parametrize(
+    ("resource", "wanted", "unwanted"),
+    [
+        ("workspaces/ws", "az ml workspace show", "attach the cluster"),
+        ("workspaces/ws/computes/k8s1", "attach", "tenant"),
+    ],
+)
+def test_an_absent_workspace_is_not_taken_for_an_absent_compute(resource: str, wanted: str, unwanted: str) -> None:
+    """Resource Manager has one code for both, and names the resource: the remedy is about that one."""
+    text = f"The Resource 'Microsoft.MachineLearningServices/{resource}' under resource group 'rg' was not found."
+    found = find(["ResourceNotFound"], text, scope="attach")
+    assert found is not None
+    assert wanted in found.remedy
+    assert unwanted not in found.remedy
+
+
+@pytest.mark.parametrize("hint", [hint for hint in all_hints() if hint.scope in ("attach", "compute")])
+def test_attach_again_is_said_with_how(hint: Hint) -> None:
+    """A failed attach leaves a failed compute under the name: attaching again needs a detach, or replace=True."""
+    if "then attach again" in hint.remedy.lower():
+        assert "replace=True" in hint.remedy
+
+
 def test_an_exit_code_has_to_end() -> None:
     """The exit code 9 is not the beginning of 95."""
     assert find([], "job failed. 95") is None

@@ -160,6 +160,8 @@ ELSEWHERE = [
     ("azureml.core.compute_target", "AbstractComputeTarget"),
     ("azureml.core", "Experiment"),
     ("azureml.core", "ScriptRunConfig"),
+    ("azureml.core", "Datastore"),
+    ("azureml.core", "Webservice"),
     ("azureml.core.authentication", "AzureMLTokenAuthentication"),
 ]
 

@@ -8,7 +8,7 @@ _ROLES = (
     "Grant that identity, on the cluster: Reader, Kubernetes Extension Contributor and Azure Kubernetes Service "
     "Cluster Admin (for an Arc cluster also Azure Relay Owner on its Relay): az role assignment create "
     '--assignee-object-id <principal id> --assignee-principal-type ServicePrincipal --role "<role>" '
-    "--scope <cluster id>. Wait some minutes, up to an hour, then attach again."
+    "--scope <cluster id>. Wait some minutes, up to an hour, then attach again, with replace=True."
 )
 _STATIC_CAUSE = "The AKS cluster has local accounts disabled, and the workspace has no Trusted Access to it."
 _STATIC_REMEDY = (
@@ -58,7 +58,8 @@ ATTACH: tuple[Hint, ...] = (
             "List the cluster's extensions: az k8s-extension list -g <group> -c <cluster> --cluster-type "
             "managedClusters (connectedClusters for Arc). If none has the type Microsoft.AzureML.Kubernetes, install "
             "it: az k8s-extension create --extension-type Microsoft.AzureML.Kubernetes --scope cluster ... If there is "
-            "one, grant the identity Kubernetes Extension Contributor on the cluster. Then attach again.",
+            "one, grant the identity Kubernetes Extension Contributor on the cluster. Then attach again, with "
+            "replace=True.",
             "attach",
         )
         for code, fragment in (
@@ -88,7 +89,8 @@ ATTACH: tuple[Hint, ...] = (
         "relay resource id or connection string are not provided",
         "The Azure Relay of the Arc cluster is missing or was deleted, perhaps by an earlier clean-up.",
         "Reinstall the extension, which creates the Relay: az k8s-extension delete -g <group> -c <cluster> "
-        "--cluster-type connectedClusters -n <extension>, then az k8s-extension create ...; then attach again.",
+        "--cluster-type connectedClusters -n <extension>, then az k8s-extension create ...; then attach again, with "
+        "replace=True.",
         "attach",
     ),
     Hint(
@@ -148,6 +150,14 @@ ATTACH: tuple[Hint, ...] = (
     *(
         Hint(code, None, "The workspace has no compute of that name.", _NO_SUCH_COMPUTE, "attach")
         for code in ("ComputeTargetNotFound", "ComputeNotFound")
+    ),
+    Hint("ResourceNotFound", "/computes/", "The workspace has no compute of that name.", _NO_SUCH_COMPUTE, "attach"),
+    Hint(
+        "ResourceNotFound",
+        "microsoft.machinelearningservices/workspaces/",
+        "The group has no workspace of that name, or the caller may not see it.",
+        _NO_SUCH_WORKSPACE,
+        "attach",
     ),
     Hint(
         "ResourceNotFound",

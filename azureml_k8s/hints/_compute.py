@@ -109,7 +109,7 @@ COMPUTE: tuple[Hint, ...] = (
         None,
         "On AKS, the identity of the extension is not set on the node pools.",
         "Check that the extension's identity stands in the node pools' scale sets (az vmss identity show -g <node "
-        "group> -n <scale set>); else reinstall the extension, then attach again.",
+        "group> -n <scale set>); else reinstall the extension, then attach again, with replace=True.",
         "compute",
     ),
 )
