@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from bodies import GONE, compute, sent
+from bodies import AKS, GONE, compute, sent
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azureml_k8s import ComputeTarget, KubernetesComputeStatus, Workspace
+from azureml_k8s import ComputeTarget, ComputeTargetException, KubernetesCompute, KubernetesComputeStatus, Workspace
 from azureml_k8s.emulator import Emulator
 
 STATES = ["Creating", "Updating", "Deleting", "Succeeded", "Failed", "Canceled", "Unknown"]
@@ -52,6 +52,32 @@ def test_the_status_reads_as_its_state(workspace: Workspace, emulator: Emulator,
         assert f"{status:>10}" == f"{shown:>10}"
         assert {shown: 1}[status] == 1
     assert target.provisioning_state == shown
+
+
+STRANGE = "Creating\x1b[31m\ud800\u202e\nforged line" + "x" * 5000
+
+
+def test_strange_words_are_made_fit_to_be_shown(
+    workspace: Workspace, emulator: Emulator, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A state or a type can't command a terminal, forge a line of a log, or fill one."""
+    caplog.set_level("DEBUG", "azureml_k8s")
+    emulator.world.put(compute(provisioningState=STRANGE))
+    target = ComputeTarget(workspace, "k8s1")
+    assert target.get_status().startswith("Creating [31m   forged linex")
+    with pytest.raises(ComputeTargetException, match="is still Creating") as timed_out:
+        target.wait_for_completion(timeout=0)
+    emulator.world.put(compute(computeType=STRANGE))
+    with pytest.raises(ComputeTargetException, match="is of type Creating") as other_type:
+        KubernetesCompute(workspace, "k8s1")
+    with pytest.raises(ComputeTargetException, match="is of type Creating") as present:
+        ComputeTarget.attach(workspace, "k8s1", KubernetesCompute.attach_configuration(AKS))
+    with pytest.raises(ComputeTargetException, match="is of type Creating") as refusal:
+        ComputeTarget.list(workspace)[0].detach()
+    shown = [error.value.message for error in (timed_out, other_type, present, refusal)]
+    for text in (*shown, *(record.getMessage() for record in caplog.records if record.name.startswith("azureml_k8s"))):
+        assert text.isprintable()
+        assert len(text) < 500
 
 
 def test_the_errors_are_readable_on_the_status(workspace: Workspace, emulator: Emulator) -> None:

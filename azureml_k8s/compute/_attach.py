@@ -82,7 +82,7 @@ class Attachment:
         kind = _wire.COMPUTE_TYPE.raw(present)
         if not isinstance(kind, str) or kind.casefold() != "kubernetes":
             raise ConflictException(
-                f"compute {self.name} exists and is of type {kind}, not Kubernetes",
+                f"compute {self.name} exists and is of type {_states.word(kind)}, not Kubernetes",
                 target=self.name,
                 remedy="Choose another name, or remove that compute with the tool that made it.",
             )
@@ -121,6 +121,9 @@ class Attachment:
             attached = self._patiently(self._put)
         except ComputeTargetException as error:
             error.old_configuration = old
+            raise
+        except BaseException:  # Ctrl-C, which carries nothing
+            _log.warning("compute %s: replacing it was interrupted; what was attached before: %r", self.name, old)
             raise
         return Attached(attached.body, attached.pending, old)
 

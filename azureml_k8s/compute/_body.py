@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from azureml_k8s import _arm, _failures, _wire
+from azureml_k8s import _arm, _failures, _states, _wire
 from azureml_k8s._retry import Purse
 from azureml_k8s._secrets import get_logger
 from azureml_k8s.compute._status import KubernetesComputeStatus
@@ -71,7 +72,7 @@ def each(workspace: Workspace) -> Iterator[Mapping[str, Any]]:
         if not is_compute(body) or not isinstance(known, str):
             _log.warning("an item of the list describes no compute: %.200s", _wire.masked(item))
         elif known.casefold() not in _KNOWN_TYPES:
-            _log.warning("compute %s is of an unknown type: %s", body.get("name"), known)
+            _log.warning("compute %s is of an unknown type: %s", body.get("name"), _states.word(known))
         yield body
 
 

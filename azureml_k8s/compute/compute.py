@@ -106,8 +106,9 @@ class ComputeTarget:
         compute_type = reading.text(_wire.COMPUTE_TYPE)
         found = ComputeTarget._types.get((compute_type or "").casefold(), ComputeTarget)
         if cls._compute_type and (compute_type or "").casefold() != cls._compute_type.casefold():
+            shown = _states.word(compute_type)
             raise ComputeTargetException(
-                f"compute {name or reading.text(_wire.NAME)} is of type {compute_type}, not {cls._compute_type}",
+                f"compute {name or reading.text(_wire.NAME)} is of type {shown}, not {cls._compute_type}",
                 target=name,
                 remedy="ComputeTarget(workspace, name) reads computes of every type.",
             )
@@ -364,7 +365,7 @@ class ComputeTarget:
 
     def _refuse(self, verb: str) -> NoReturn:
         raise ComputeTargetException(
-            f"{verb} is not supported for {self.name}, which is of type {self.type}",
+            f"{verb} is not supported for {self.name}, which is of type {_states.word(self.type)}",
             target=self.name,
             remedy="Use azure-ai-ml, az ml compute, or the studio for computes that are not Kubernetes.",
         )

@@ -324,3 +324,23 @@ def test_a_replace_whose_second_half_fails_gives_the_old_settings_back(rig: Rig,
     assert old is not None
     ComputeTarget.attach(rig.workspace, "k8s1", old).wait_for_completion()
     assert rig.compute_in_service()["properties"]["properties"]["namespace"] == "other"
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_an_interrupted_replace_logs_the_old_settings(rig: Rig, number: int, caplog: pytest.LogCaptureFixture) -> None:
+    """Ctrl-C between the halves: nothing is attached, and only the log can tell what was."""
+    rig.attached(rig.other_configuration)
+    seen: list[object] = []
+
+    def interrupt(one: Any) -> None:
+        if one.kind in ("operation", "put") and len(seen) < number:
+            seen.append(one)
+            if len(seen) == number:
+                raise KeyboardInterrupt
+
+    rig.adapter.before = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        attach(rig, replace=True)
+    told = [record.getMessage() for record in caplog.records if "was interrupted" in record.msg]
+    assert len(told) == 1
+    assert "namespace='other'" in told[0]
