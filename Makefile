@@ -13,7 +13,7 @@ NEED_PYTHON = $(PYTHON) -c '$(GOOD_PYTHON)' 2>/dev/null || { \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format lint types contracts test-lowest test-newest test-dist test-coinstall test-peers bench clean
+.PHONY: help demo test check format lint types contracts test-lowest test-newest test-dist test-coinstall test-peers bench clean same-python
 
 help: ## Show this list.
 	@echo "Needs Python 3.11 or newer (now: PYTHON=$(PYTHON))."
@@ -75,7 +75,16 @@ $(VENV)/.made:
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/.with-%: $(VENV)/.made pyproject.toml
+# It keeps its Python: asked for another one, make says so, and does not run the wrong one.
+same-python: | $(VENV)/.made
+ifneq ($(origin PYTHON),file)
+	@$(NEED_PYTHON)
+	@test "$$($(PYTHON) --version)" = "$$($(BIN)/python --version)" || { \
+	  echo "$(VENV) has $$($(BIN)/python --version), and PYTHON=$(PYTHON) is $$($(PYTHON) --version)." >&2; \
+	  echo "Use both: make $(MAKECMDGOALS) PYTHON=$(PYTHON) VENV=.venv-other. Or start anew: make clean" >&2; exit 1; }
+endif
+
+$(VENV)/.with-%: $(VENV)/.made pyproject.toml | same-python
 	@echo "installing azureml-k8s[$*] into $(VENV)"
 	@$(BIN)/python -m pip install -qq --editable '.[$*]'
 	@touch $@

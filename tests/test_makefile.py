@@ -51,6 +51,25 @@ def test_an_absent_python_is_told(tmp_path: Path) -> None:
 
 
 @needs_make
+def test_another_python_than_the_environments_is_told(tmp_path: Path) -> None:
+    """An environment that exists keeps its Python: asked for another, make says so, and runs nothing in it."""
+    environment = tmp_path / "venv"
+    (environment / "bin").mkdir(parents=True)
+    for name, version in (("venv/bin/python", "3.11.1"), ("python3", "3.12.2")):
+        (tmp_path / name).write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "Python {version}"\nexit 0\n')
+        (tmp_path / name).chmod(0o755)
+    (environment / "bin" / "azureml-k8s").symlink_to("python")
+    for stamp in (".made", ".with-cli"):
+        (environment / stamp).touch()
+    other = run("make", "demo", f"PYTHON={tmp_path / 'python3'}", f"VENV={environment}")
+    assert other.returncode != 0
+    assert "has Python 3.11.1" in other.stderr
+    assert "is Python 3.12.2" in other.stderr
+    same = run("make", "demo", f"PYTHON={environment / 'bin' / 'python'}", f"VENV={environment}")
+    assert (same.returncode, same.stderr) == (0, "")
+
+
+@needs_make
 def test_make_alone_lists_the_targets_and_the_python() -> None:
     """``make`` without a target explains: which Python it needs and what it can do; it starts nothing."""
     done = run("make")
