@@ -93,7 +93,7 @@ class Answer:
             data = jsonlib.loads(self.body.decode("utf-8-sig")) if self.body.strip() else None
         except (ValueError, RecursionError):
             return False, None
-        return (True, data) if _is_shallow(data) else (False, None)
+        return (True, data) if is_shallow(data) else (False, None)
 
 
 class ExchangeError(Exception):
@@ -282,7 +282,7 @@ def _explain(error: Exception, host: str) -> tuple[Fault, str]:
     return Fault.BROKEN, f"the connection to {host} broke: {mask_text(str(error))}"
 
 
-def _is_shallow(data: Any) -> bool:
+def is_shallow(data: Any) -> bool:
     """Whether JSON is nested no deeper than what works on it (copying, comparing) can follow."""
     level = [data]
     for _ in range(_DEEPEST_JSON):

@@ -304,6 +304,15 @@ def test_values_of_other_types_are_type_errors(settings: dict[str, Any]) -> None
         configuration(**settings)
 
 
+def test_instance_types_nested_without_end_are_refused() -> None:
+    """What copying and comparing could not follow is no setting."""
+    deep: dict[str, Any] = {}
+    for _ in range(700):
+        deep = {"a": deep}
+    with pytest.raises(TypeError, match=r"instance_types.*too deep"):
+        configuration(AKS, instance_types=deep)
+
+
 def test_the_default_instance_type_is_one_of_them() -> None:
     """As the service wants it; letter case does not count."""
     configuration(AKS, default_instance_type="GPU", instance_types={"gpu": {}})

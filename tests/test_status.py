@@ -175,6 +175,17 @@ def test_a_status_is_read_from_the_services_properties() -> None:
     assert made.creation_time == datetime(2024, 1, 1, tzinfo=UTC)
 
 
+@pytest.mark.parametrize("junk", [7, True, ["x"], {"a": 1}])
+def test_junk_in_the_services_properties_is_nothing(junk: Any) -> None:
+    """Times are times or None, errors a list, the state a text."""
+    names = ("createdOn", "modifiedOn", "provisioningState")
+    made = KubernetesComputeStatus.deserialize({**dict.fromkeys(names, junk), "provisioningErrors": "err"})
+    assert made == "Unknown"
+    assert made is not None
+    assert (made.creation_time, made.modified_time, made.errors) == (None, None, [])
+    assert made.serialize() == {"creationTime": None, "modifiedTime": None, "provisioningState": "Unknown"}
+
+
 @pytest.mark.parametrize("junk", ["Succeeded", [1], 7])
 def test_a_status_is_not_read_from_something_else(junk: Any) -> None:
     """A wrong type is a TypeError."""

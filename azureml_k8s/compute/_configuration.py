@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from azureml_k8s import _arm, _wire
 from azureml_k8s._secrets import get_logger
+from azureml_k8s._transport import is_shallow
 from azureml_k8s.compute.compute import ComputeTargetAttachConfiguration
 from azureml_k8s.exceptions import UserErrorException
 
@@ -239,6 +240,8 @@ def _checked_instance_types(value: Mapping[str, Any] | None, default: str | None
         copied: dict[str, Any] = json.loads(json.dumps(dict(value), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise TypeError(f"instance_types must hold what JSON can: {error}") from None
+    if not is_shallow(copied):
+        raise TypeError("instance_types must hold what JSON can, and is nested too deep")
     if default is not None and default.casefold() not in {name.casefold() for name in copied}:
         _refuse("default_instance_type", f"{default!r} is not one of instance_types: {', '.join(copied) or 'none'}")
     return copied

@@ -38,7 +38,8 @@ class KubernetesComputeStatus(str):
     ) -> KubernetesComputeStatus:
         """Make the text; see the class."""
         status = super().__new__(cls, _states.canonical(provisioning_state))
-        status._created, status._modified, status._errors = creation_time, modified_time, list(errors or ())
+        status._created, status._modified = creation_time, modified_time
+        status._errors = list(errors) if isinstance(errors, list | tuple) else []
         return status
 
     _created: datetime | str | None
@@ -93,9 +94,9 @@ class KubernetesComputeStatus(str):
 
 def _time(value: datetime | str | None) -> datetime | None:
     if not isinstance(value, str):
-        return value
+        return value if isinstance(value, datetime) else None
     return _wire.Reading({"properties": {"createdOn": value}}).value(_wire.CREATED_ON)
 
 
 def _iso(value: datetime | str | None) -> str | None:
-    return value.isoformat() if isinstance(value, datetime) else value
+    return value.isoformat() if isinstance(value, datetime) else value if isinstance(value, str) else None
