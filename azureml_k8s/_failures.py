@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from azureml_k8s import hints
 from azureml_k8s._error_body import read_error, read_error_value, report_text
 from azureml_k8s._retry import Fault, Outcome
+from azureml_k8s._secrets import mask_json
 from azureml_k8s.exceptions import (
     AuthenticationException,
     ComputeTargetException,
@@ -71,7 +72,8 @@ def refused(answer: Answer, cloud: Cloud) -> RequestFailed:
     if outcome.is_refusal:
         kind = ThrottledException
     elif kind is NotFoundException and "html" in answer.content_type:
-        kind = ServiceException  # a proxy's page says nothing of the compute, and gone may mean done
+        # A proxy's page says nothing of the compute, and gone may mean done.
+        kind, outcome = ServiceException, Outcome(Fault.FOREIGN, answer.status)
     error = kind(report_text(report), report=report, remedy=remedy_for(report), retry_after_s=answer.retry_after_s)
     return RequestFailed(outcome, error)
 
@@ -167,7 +169,7 @@ def operation_failed(
         target=name,
         report=report,
         remedy=remedy_for(report),
-        provisioning_errors=provisioning_errors,
+        provisioning_errors=mask_json(provisioning_errors, texts=True),
         last_state=state,
         operation_may_run=False,
     )

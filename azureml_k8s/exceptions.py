@@ -85,7 +85,7 @@ class Facts(TypedDict, total=False):
         elapsed_s: Seconds since the operation was first seen or started.
         operation_id: The id at the end of the operation URL (the URL itself is a secret).
         operation_may_run: True where the service may still be working on what was asked.
-        provisioning_errors: The compute's provisioningErrors, as the service sent them.
+        provisioning_errors: The compute's provisioningErrors as the service sent them, with secrets masked.
         differences: Settings that the compute has otherwise than asked.
         old_configuration: What was attached before ``replace=True`` detached it, ready to attach again.
         last_state: The last state seen of the operation or the compute.

@@ -244,6 +244,13 @@ def test_json_secrets_are_masked_at_any_depth() -> None:
     }
 
 
+def test_texts_in_json_are_masked_on_demand() -> None:
+    """A text may hold a secret whatever its key; by default only the keys count."""
+    given = {"message": "password=hush", "list": ["Bearer abc.def", 7]}
+    assert mask_json(given) == given
+    assert mask_json(given, texts=True) == {"message": f"password={MASK}", "list": [f"Bearer {MASK}", 7]}
+
+
 def test_json_keeps_its_order() -> None:
     """The members come out in the order in which they went in."""
     assert list(mask_json({"z": 1, "token": "x", "a": {"c": 1, "b": 2}})) == ["z", "token", "a"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from azureml_k8s._secrets._names import MASK, is_secret_name
+from azureml_k8s._secrets._text import mask_text
 
 
-def mask_json(value: object) -> Any:
+def mask_json(value: object, *, texts: bool = False) -> Any:
     """Return a deep copy of JSON data in which the values of secret keys are ``***``.
 
     A key is secret if `is_secret_name` says so, at any depth, inside lists too; all that stands below it is masked as
@@ -15,6 +16,7 @@ def mask_json(value: object) -> Any:
 
     Args:
         value: What ``json.loads`` gives; tuples become lists. Not changed, and may be nested without limit.
+        texts: Mask what stands in texts, too, as `mask_text` does.
     """
     holder: list[Any] = [None]
     pending: list[tuple[Any, Any, object]] = [
@@ -29,7 +31,7 @@ def mask_json(value: object) -> Any:
             copy = [None] * len(item)
             pending.extend((copy, index, member) for index, member in enumerate(item))
         else:
-            copy = item
+            copy = mask_text(item) if texts and isinstance(item, str) else item
         parent[place] = copy
     return holder[0]
 

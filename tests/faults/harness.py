@@ -144,7 +144,7 @@ class Rig:
 
 def texts_of(error: BaseException) -> str:
     """What people get to see of an error: text, repr, the facts, the traceback with all that is chained."""
-    facts = [f"{name}={value!r}" for name, value in vars(error).items() if name != "provisioning_errors"]
+    facts = [f"{name}={value!r}" for name, value in vars(error).items()]
     return "\n".join([str(error), repr(error), *facts, *traceback.format_exception(error)])
 
 

@@ -346,6 +346,26 @@ def test_a_secret_in_a_failed_operation_is_masked_everywhere(
     check_secrecy(caught.value, caplog.records)
 
 
+@pytest.mark.parametrize("secret", SECRETS)
+def test_a_secret_in_provisioning_errors_is_masked_everywhere(
+    rig: Rig, secret: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The same for the compute's own errors, which the error carries as data."""
+    caplog.set_level(logging.DEBUG)
+    target = rig.attached()
+    failed = target.get()
+    told = [{"error": {"code": "X", "message": SECRETS[secret], "accessToken": "opaqueToken"}}]
+    failed["properties"] |= {"provisioningState": "Failed", "provisioningErrors": told}
+    rig.faults.add(about("compute"), every=1, body=failed)
+    attach = partial(ComputeTarget.attach, rig.workspace, "k8s1", rig.configuration)
+    for step in (target.wait_for_completion, attach):
+        with pytest.raises(e.OperationFailedException) as caught:
+            step()
+        assert caught.value.provisioning_errors
+        assert caught.value.provisioning_errors[0]["error"]["code"] == "X"
+        check_secrecy(caught.value, caplog.records)
+
+
 def test_the_operation_urls_signature_is_shown_nowhere(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
     """Neither a failing poll nor a time-out shows more of the operation URL than its id."""
     caplog.set_level(logging.DEBUG)
