@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from azureml_k8s import _failures, _retry, _states, _wire
 from azureml_k8s._failures import RequestFailed
@@ -58,7 +58,7 @@ class Pending:
 
     @classmethod
     def of(cls, answer: Answer | None, session: Session, *, is_removal: bool, started_s: float) -> Pending:
-        """From the accepting answer; an operation URL of another host is refused by name.
+        """From the accepting answer; an operation URL of another host is refused by name, a relative one resolved.
 
         Raises:
             UnreachableException: The URL is not the cloud's. Nothing is sent to it; the operation may run.
@@ -66,7 +66,8 @@ class Pending:
         headers = answer.headers if answer else {}
         status_url = headers.get("azure-asyncoperation") or headers.get("operation-location")
         url = status_url or headers.get("location")
-        if url:
+        if answer and url:
+            url = _absolute(url, answer)
             try:
                 session.trusted(url, "the operation URL")
             except ComputeTargetException as error:
@@ -239,7 +240,7 @@ class Wait:
         status = answer.data.get("status") if isinstance(answer.data, dict) else None
         word = _states.canonical(status)
         if word in _states.FAILED:
-            self._headers = answer.headers
+            self._headers = {**self._headers, **_ids_of(answer)}
             raise self._failed(word, answer.data.get("error"), self._errors_of_compute())
         if word == _states.SUCCEEDED:
             self._url = None
@@ -271,7 +272,7 @@ class Wait:
         if not isinstance(data, dict) or not isinstance(data.get("properties"), dict):
             raise RequestFailed(_retry.Outcome(_retry.Fault.FOREIGN), _failures.no_compute(self._name))
         self._was_seen, self._absent_since_s, self.last_body = True, None, data
-        self._headers = answer.headers
+        self._headers = {**self._headers, **_ids_of(answer)}
         return self._judge(data), data, answer.retry_after_s
 
     def _absent(self, failed: RequestFailed) -> bool:
@@ -375,6 +376,21 @@ class Wait:
         )
         error.remedy = f"{error.remedy} {resume}" if error.remedy else resume
         return error
+
+
+def _absolute(url: str, answer: Answer) -> str:
+    """An absolute URL verbatim; a relative one, which is legal for Location (RFC 9110), resolved."""
+    if "://" in url.partition("?")[0]:
+        return url
+    try:
+        return urljoin(answer.request.url, url)
+    except ValueError:  # no URL at all, which the check of its host says
+        return url
+
+
+def _ids_of(answer: Answer) -> dict[str, str]:
+    """The headers with a request's ids; what a later answer lacks, for example a correlation id, an earlier one had."""
+    return {**answer.headers, "x-ms-client-request-id": answer.client_request_id}
 
 
 def _has_status(answer: Answer) -> bool:

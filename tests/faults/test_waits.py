@@ -22,6 +22,7 @@ PASSING: dict[str, dict[str, Any]] = {
     "cut": {"truncate": True},
     "slow": {"delay_s": 1000},
     "HTML 200": {"html": True},
+    "HTML 404": {"html": True, "status": 404},
     "HTML 502": {"html": True, "status": 502},
     "no JSON": {"status": 200, "body": "{nope"},
     "redirect": {"status": 302, "headers": {"Location": "https://evil.example/"}},
@@ -251,6 +252,25 @@ def test_the_operation_url_is_found_in_every_header(rig: Rig, header: str, statu
     target.wait_for_completion()
     assert rig.kinds()[0] == "operation"
     assert is_done(rig)
+
+
+@pytest.mark.parametrize("header", ["Azure-AsyncOperation", "Location"])
+def test_a_relative_operation_url_is_resolved(rig: Rig, header: str) -> None:
+    """A path without a host is the host that was asked (RFC 9110)."""
+
+    def shortened(reply: Any) -> Any:
+        from dataclasses import replace
+
+        headers = dict(reply.headers)
+        url = headers.pop("Azure-AsyncOperation")
+        return replace(reply, headers={**headers, header: url.removeprefix("https://management.azure.com")})
+
+    rig.faults.add(about("put"), edit=shortened)
+    target = attach(rig)
+    rig.forget()
+    target.wait_for_completion()
+    assert rig.kinds() == ["operation", "operation", "compute"]
+    check_trust(rig.sent)
 
 
 def test_a_location_that_says_202_goes_on(rig: Rig) -> None:
