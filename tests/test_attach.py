@@ -345,6 +345,46 @@ def test_a_refused_second_half_carries_the_old_configuration(workspace: Workspac
     assert again.identity_type == "SystemAssigned"
 
 
+def test_replace_detaches_nothing_where_the_attach_could_not_follow(workspace: Workspace, emulator: Emulator) -> None:
+    """Whatever the PUT needs is read before the detach."""
+    emulator.world.put(compute())
+    emulator.faults.add("workspaces/ws?", status=403)
+    with pytest.raises(ForbiddenException):
+        attach(workspace, namespace="other", replace=True)
+    assert sent(emulator) == ["GET computes/k8s1", "GET workspace"]
+
+
+def test_a_new_compute_that_never_appears_carries_the_old_configuration(
+    workspace: Workspace, emulator: Emulator
+) -> None:
+    """Whatever ends the wait, what was replaced is not lost."""
+    emulator.world.put(compute())
+    target = attach(workspace, namespace="other", replace=True)
+    emulator.faults.vanishing_operation_url()
+    emulator.faults.add("computes/k8s1", every=1, status=404)
+    with pytest.raises(NotFoundException, match="never appeared") as caught:
+        target.wait_for_completion()
+    assert caught.value.old_configuration is not None
+    assert caught.value.old_configuration.namespace == "default"
+
+
+@pytest.mark.parametrize("status", [400, 403, 409])
+def test_a_refusal_names_the_compute(workspace: Workspace, emulator: Emulator, status: int) -> None:
+    """Reading, attaching and detaching alike say which compute they are about."""
+    emulator.faults.add(method="PUT", status=status)
+    with pytest.raises(ServiceException) as caught:
+        attach(workspace)
+    assert caught.value.target == "k8s1"
+    emulator.world.put(compute())
+    target = ComputeTarget(workspace, "k8s1")
+    emulator.faults.add(method="DELETE", status=status)
+    for step in (target.detach, target.refresh_state):
+        with pytest.raises(ServiceException) as caught:
+            step()
+        assert caught.value.target == "k8s1"
+        emulator.faults.add("computes/k8s1", method="GET", status=status)
+
+
 def test_a_failed_second_half_carries_the_old_configuration(workspace: Workspace, emulator: Emulator) -> None:
     """The attach may also fail later, while it is waited for."""
     emulator.world.put(compute())

@@ -6,6 +6,7 @@ import copy
 import logging
 import pickle
 from dataclasses import FrozenInstanceError
+from inspect import Parameter, signature
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from azureml_k8s import (
     KubernetesComputeAttachConfiguration,
     UserErrorException,
 )
+from azureml_k8s.compute._configuration import MoreSettings
 
 configuration = KubernetesCompute.attach_configuration
 
@@ -361,3 +363,15 @@ def test_azureml_cores_other_bases_keep_their_attributes() -> None:
     made = ComputeTargetProvisioningConfiguration("AmlCompute", "westus")
     assert (made._compute_type, made.location) == ("AmlCompute", "westus")
     assert ComputeTargetUpdateConfiguration("AmlCompute")._compute_type == "AmlCompute"
+
+
+def test_the_factory_types_what_the_configuration_takes() -> None:
+    """Editors and type checkers know the keyword-only settings of attach_configuration, each with its type."""
+    keywords = {
+        name: str(one.annotation)
+        for name, one in signature(KubernetesComputeAttachConfiguration).parameters.items()
+        if one.kind is Parameter.KEYWORD_ONLY and name != "aml_k8s_config"
+    }
+    more = signature(KubernetesCompute.attach_configuration).parameters["more"]
+    assert more.annotation == f"Unpack[{MoreSettings.__name__}]"
+    assert {name: one.__forward_arg__ for name, one in MoreSettings.__annotations__.items()} == keywords

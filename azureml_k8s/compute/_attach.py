@@ -55,7 +55,8 @@ class Attachment:
         """Read, decide, and send what is needed; see `ComputeTarget.attach`."""
         present = _body.read_if_present(self.workspace, self.name)
         if present is None:
-            return self._put()
+            looked_s = self.workspace._session.clock()
+            return self._put(self._request(), looked_s)
         self._check_type(present)
         state = _states.canonical(_wire.STATE.raw(present))
         found = differences(self.configuration, present)
@@ -108,6 +109,7 @@ class Attachment:
     def _replace(self, present: Mapping[str, Any], state: str, timeout_s: float | None) -> Attached:
         """Detach, wait, attach; an error on the way carries what was there."""
         old = of_body(present)
+        request = self._request()  # may read the workspace; once the compute is detached, it is too late to fail
         try:
             pending = None if state == "Deleting" else self._patiently(lambda: remove(self.workspace, self.name))
             Wait(
@@ -118,7 +120,7 @@ class Attachment:
                 is_removal=True,
                 state="Deleting",
             ).run(timeout_s)
-            attached = self._patiently(self._put)
+            attached = self._patiently(lambda: self._put(request, self.workspace._session.clock()))
         except ComputeTargetException as error:
             error.old_configuration = old
             raise
@@ -142,17 +144,20 @@ class Attachment:
                 session.sleep(pause_s)
                 repeats += 1
 
-    def _put(self) -> Attached:
-        """Send the PUT until its end is known."""
-        session = self.workspace._session
-        looked_s = session.clock()
+    def _request(self) -> Request:
+        """The PUT; the workspace is read if its location is not known."""
         asked = {_wire.LOCATION: self.workspace.location, _wire.COMPUTE_TYPE: "Kubernetes"}
-        url = session.url(_body.path(self.workspace, self.name))
-        request = Request("PUT", url, json=_wire.body_of(asked | self.configuration.asked()))
+        url = self.workspace._session.url(_body.path(self.workspace, self.name))
+        return Request("PUT", url, json=_wire.body_of(asked | self.configuration.asked()))
+
+    def _put(self, request: Request, looked_s: float) -> Attached:
+        """Send the PUT until its end is known; `looked_s` is when the compute was seen to be absent."""
+        session = self.workspace._session
         started_s, tries = session.clock(), Tries()
         while True:
             try:
-                answer = session.send(request, tries=tries)
+                with _body.naming(self.name):
+                    answer = session.send(request, tries=tries)
             except UnsettledError as unsettled:
                 present = _look(self.workspace, self.name, unsettled)
                 tries = unsettled.tries
@@ -225,7 +230,8 @@ def remove(workspace: Workspace, name: str) -> Pending:
     started_s, tries = session.clock(), Tries()
     while True:
         try:
-            answer = session.send(Request("DELETE", url), tries=tries)
+            with _body.naming(name):
+                answer = session.send(Request("DELETE", url), tries=tries)
         except NotFoundException:
             return _already_gone(name, started_s)
         except ConflictException:  # somebody may be detaching it already

@@ -11,7 +11,7 @@ from azureml_k8s import _arm, _failures, _states, _wire
 from azureml_k8s._retry import Purse
 from azureml_k8s._secrets import get_logger
 from azureml_k8s.compute._status import KubernetesComputeStatus
-from azureml_k8s.exceptions import NotFoundException, UserErrorException
+from azureml_k8s.exceptions import NotFoundException, ServiceException, UnreachableException, UserErrorException
 
 if TYPE_CHECKING:
     from azureml_k8s.workspace import Workspace
@@ -45,15 +45,22 @@ def read(workspace: Workspace, name: str, *, purse: Purse | None = None) -> Mapp
         NotFoundException: There is no such compute.
         UnreachableException: The answer describes no compute.
     """
-    try:
+    with naming(name):
         body = workspace._session.get(path(workspace, name), purse=purse)
-    except NotFoundException as error:
-        error.target = error.target or name
-        raise
     if not is_compute(body):
         raise _failures.no_compute(name)
     checked: Mapping[str, Any] = body
     return checked
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Let a refusal, or an answer that is none, say which compute it is about, where the service does not."""
+    try:
+        yield
+    except (ServiceException, UnreachableException) as error:
+        error.target = error.target or name
+        raise
 
 
 def read_if_present(workspace: Workspace, name: str, *, purse: Purse | None = None) -> Mapping[str, Any] | None:

@@ -6,7 +6,7 @@ import copy
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypedDict
 
 from azureml_k8s import _arm, _wire
 from azureml_k8s._secrets import get_logger
@@ -18,6 +18,15 @@ _log = get_logger(__name__)
 
 _IDENTITY_TYPES = {"systemassigned": "SystemAssigned", "userassigned": "UserAssigned"}
 _NOT_GIVEN = object()
+
+
+class MoreSettings(TypedDict, total=False):
+    """Keyword-only settings of `KubernetesComputeAttachConfiguration`; see there."""
+
+    default_instance_type: str | None
+    instance_types: Mapping[str, Any] | None
+    tags: Mapping[str, str] | None
+    description: str | None
 
 
 @dataclass(frozen=True, init=False, eq=True, repr=False)

@@ -325,9 +325,9 @@ class ComputeTarget:
         )
         try:
             final = wait.run(limit_s)
-        except OperationFailedException as error:
+        except ComputeTargetException as error:
             self._add_what_was_replaced(error)
-            if printer:
+            if printer and isinstance(error, OperationFailedException):
                 printer.end(error.last_state or _states.UNKNOWN)
             raise
         finally:
@@ -341,7 +341,7 @@ class ComputeTarget:
         if final is None:
             _log.info("compute %s is gone", self.name)
 
-    def _add_what_was_replaced(self, error: OperationFailedException) -> None:
+    def _add_what_was_replaced(self, error: ComputeTargetException) -> None:
         """Let the error carry what this object's attach has replaced, if it has."""
 
     def _check_settings(self) -> None:

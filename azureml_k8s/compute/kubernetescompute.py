@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Unpack
 
 from azureml_k8s import _arm, _wire
 from azureml_k8s._adopt import adopt
 from azureml_k8s.compute import _attach, _body
-from azureml_k8s.compute._configuration import Difference, KubernetesComputeAttachConfiguration, differences
+from azureml_k8s.compute._configuration import (
+    Difference,
+    KubernetesComputeAttachConfiguration,
+    MoreSettings,
+    differences,
+)
 from azureml_k8s.compute._status import KubernetesComputeStatus
 from azureml_k8s.compute.compute import ComputeTarget, _checked_timeout
-from azureml_k8s.exceptions import ComputeTargetException, ConflictException, OperationFailedException
+from azureml_k8s.exceptions import ComputeTargetException, ConflictException
 
 if TYPE_CHECKING:
     from azureml_k8s.workspace import Workspace
@@ -41,7 +46,7 @@ class KubernetesCompute(ComputeTarget, compute_type="Kubernetes"):
         namespace: str | None = None,
         identity_type: str | None = None,
         identity_ids: str | Iterable[str] | None = None,
-        **more: Any,
+        **more: Unpack[MoreSettings],
     ) -> KubernetesComputeAttachConfiguration:
         """Return what `ComputeTarget.attach` takes. Sends nothing.
 
@@ -153,7 +158,7 @@ class KubernetesCompute(ComputeTarget, compute_type="Kubernetes"):
             remedy="Use detach(), which removes the compute from the workspace and leaves the cluster.",
         )
 
-    def _add_what_was_replaced(self, error: OperationFailedException) -> None:
+    def _add_what_was_replaced(self, error: ComputeTargetException) -> None:
         error.old_configuration = self._replaced
 
     def _check_settings(self) -> None:
