@@ -107,7 +107,7 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 def _workspace_of(values: Mapping[str, Any], path: Path) -> _arm.WorkspaceId:
     if not any(key in values for key in _KEYS) and values.get("Scope") is not None:
-        return _arm.WorkspaceId.parse(values["Scope"], f"Scope in {path}")
+        return _arm.WorkspaceId.parse(_text(values, "Scope", path), f"Scope in {path}")
     texts = {key: _text(values, key, path) for key in _KEYS}
     return _arm.WorkspaceId(
         _arm.check_subscription(texts["subscription_id"], f"subscription_id in {path}"),
