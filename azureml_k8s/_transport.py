@@ -220,6 +220,8 @@ class Transport:
 
     def _translated(self, error: Exception) -> ExchangeError:
         fault, message = _explain(error, self._cloud.host)
+        if self._cloud.is_emulator and any(isinstance(one, ConnectionRefusedError) for one in _chain(error)):
+            message = f"nothing listens at {self._cloud.resource_manager}; is the emulator still running?"
         return ExchangeError(message, Outcome(fault), masked_copy(error))
 
 

@@ -45,7 +45,10 @@ class EmulatorServer:
         allow_remote: bool = False,
     ) -> None:
         if not (allow_remote or _is_loopback(host)):
-            raise EmulatorError(f"{host} is no loopback address; anybody who reaches the emulator may change it")
+            raise EmulatorError(
+                f"{host} is no loopback address, and anybody who reaches the emulator may change it: if that is wanted,"
+                " say so with allow_remote (--allow-remote)"
+            )
         self.emulator = emulator
         self._host, self._port, self._log = host, port, log
         self._tls_dir = None if tls_dir is None else Path(tls_dir)

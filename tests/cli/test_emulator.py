@@ -177,7 +177,7 @@ def test_state_survives_a_restart(start: Start, tmp_path: Path) -> None:
     [
         (["--port", "65536"], "--port"),
         (["--provisioning-seconds", "-1"], "--provisioning-seconds"),
-        (["--host", "0.0.0.0"], "loopback"),
+        (["--host", "0.0.0.0"], "--allow-remote"),
         (["--seed", "absent.yaml"], "absent.yaml"),
     ],
 )

@@ -295,6 +295,17 @@ def test_a_broken_answer_is_retried_then_told(clock: FakeClock, answer: bytes) -
     assert 5 <= len(server.heads) <= 6
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_an_emulator_that_has_ended_is_told(clock: FakeClock, scheme: str) -> None:
+    """A config file outlives the emulator that wrote it: the error asks for the emulator, not for the network."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"{scheme}://127.0.0.1:{free.getsockname()[1]}"
+        with opened(Cloud.emulator(url), clock) as workspace, pytest.raises(e.UnreachableException) as caught:
+            ComputeTarget.list(workspace)
+    assert str(caught.value).startswith(f"nothing listens at {url}; is the emulator still running?\n")
+
+
 def test_a_read_time_out_is_repeated_once(clock: FakeClock) -> None:
     """No answer within the read time-out: one more try, then told."""
     with RawServer(lambda connection, _: time.sleep(0.5)) as server:
