@@ -24,7 +24,7 @@ def verdict(world: World, compute: Json) -> Failure | None:
     properties = compute["properties"]
     if properties["computeType"] != "Kubernetes":
         return None
-    cluster_id = str(properties["resourceId"])
+    cluster_id = str(properties.get("resourceId"))
     cluster = _ids.cluster_id(cluster_id)
     found = world.find(cluster_id)
     if cluster is None or found is None:

@@ -101,6 +101,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer()
             self.wfile.flush()
 
+    def handle_expect_100(self) -> bool:
+        """Tell a client that asked before it sends its body to go on, at once: it waits for that."""
+        goes_on = super().handle_expect_100()
+        self.wfile.flush()
+        return goes_on
+
     def _answer(self) -> None:
         began_s = time.perf_counter()
         try:

@@ -203,6 +203,8 @@ def operation_of(dumped: Json, *, now_s: float) -> Operation:
         members[name] = _failure(members[name])
     if not all(isinstance(members[name], str) for name in ("id", "kind", "resource_id", "location", "status", "query")):
         raise TypeError("an operation has a member of a wrong type")
+    if not isinstance(members["reads_left"], int | None):
+        raise TypeError("an operation's reads_left is no number")
     return Operation(**members)
 
 

@@ -60,11 +60,19 @@ class StateFile:
             raise EmulatorError(text) from error
 
     def save(self, world: World, operations: Operations) -> None:
-        """Write the world, if it differs from what was written last."""
+        """Write the world, if it differs from what was written last.
+
+        Raises:
+            EmulatorError: It cannot be written; the file is as it was.
+        """
         text = json.dumps({"format": _FORMAT, "world": world.dump(), "operations": operations.dump()}, indent=1)
-        if text != self._last:
+        if text == self._last:
+            return
+        try:
             write_atomically(self._path, text)
-            self._last = text
+        except OSError as error:
+            raise EmulatorError(f"the state file {self._path} cannot be written: {error}") from error
+        self._last = text
 
 
 def _kept(found: Json) -> Kept:

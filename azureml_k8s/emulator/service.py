@@ -17,6 +17,7 @@ from azureml_k8s.emulator._routes import find_route, pass_front_door
 from azureml_k8s.emulator._seed import Seed, world_of
 from azureml_k8s.emulator._state import StateFile
 from azureml_k8s.emulator._times import ServiceTime
+from azureml_k8s.emulator.errors import EmulatorError
 from azureml_k8s.emulator.faults import Faults
 
 __all__ = ["MAX_BODY_BYTES", "Emulator"]
@@ -43,7 +44,8 @@ class Emulator:
         state: A file in which the world is kept over restarts; what it holds replaces the seed.
 
     Raises:
-        EmulatorError: The seed or the state file cannot be read; the file is left as it is.
+        EmulatorError: The seed or the state file cannot be read, and the file is left as it is; or the state file
+            cannot be written.
     """
 
     def __init__(
@@ -68,6 +70,8 @@ class Emulator:
             self._operations.load(kept.operations)
         self.faults = Faults(self.pace, self._operations, clock)
         self.requests: list[RecordedRequest] = []
+        if self._state:
+            self._state.save(self.world, self._operations)  # now, so that nobody learns only later that it cannot be
 
     @property
     def subscription_id(self) -> str:
@@ -145,8 +149,8 @@ class Emulator:
             return reply
         try:
             self._state.save(self.world, self._operations)
-        except OSError as error:
-            return arm_refusal(500, "StateFileNotWritten", f"The state file cannot be written: {error}.").reply
+        except EmulatorError as error:
+            return arm_refusal(500, "StateFileNotWritten", f"{error}.").reply
         return reply
 
     def _answered(self, request: RecordedRequest) -> Reply:

@@ -8,6 +8,7 @@ from copy import deepcopy
 from azureml_k8s.emulator import _bodies, _ids
 from azureml_k8s.emulator._compute_body import settled_body
 from azureml_k8s.emulator._http import Json
+from azureml_k8s.emulator._shape import check_shape
 from azureml_k8s.emulator._versions import VERSIONS
 
 __all__ = ["PROVIDERS", "ROLES", "World"]
@@ -65,7 +66,13 @@ class World:
         return self._resources.get(_ids.key(resource_id))
 
     def put(self, body: Json) -> str:
-        """Add a resource by its whole body, or replace it; return its id."""
+        """Add a resource by its whole body, or replace it; return its id.
+
+        Raises:
+            TypeError: It lacks a member that is needed to serve it, or has one of another type.
+            KeyError: It has no id.
+        """
+        check_shape(body)
         key = _ids.key(str(body["id"]))
         if key not in self._order:
             self._count += 1
@@ -187,6 +194,9 @@ class World:
     @classmethod
     def load(cls, dumped: Json) -> World:
         """Return the world that `dump` described."""
+        for name in ("subscription_id", "resource_group", "workspace_name", "location"):
+            if not isinstance(dumped[name], str):
+                raise TypeError(f"{name} is no text")
         world = cls(dumped["subscription_id"], dumped["resource_group"], location=dumped["location"])
         world.workspace_name = dumped["workspace_name"]
         world._resources, world._order = {}, {}

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from azureml_k8s.emulator import Emulator, EmulatorError, FakeClock
 
-from .calls import Caller
+from .calls import WORKSPACE, Caller
 
 OTHER = "22222222-2222-2222-2222-222222222222"
 SEED: dict[str, Any] = {
@@ -98,6 +100,8 @@ def test_a_seed_of_names_only_keeps_the_default_clusters() -> None:
         ({"aks": [{"extension": True}]}, "name"),
         ({"computes": [{"name": "a", "workspace": "/subscriptions/x"}]}, "needs a workspace"),
         ({"resources": [{"type": "x"}]}, "id"),
+        ({"resources": [{"id": "/a/computes/k"}]}, "member name must be a text"),
+        ({"aks": [{"name": "a", "properties": None}]}, "member properties.provisioningState must be a text"),
         ({"providers": {"Microsoft.Kubernetes": 1}}, "must be a text"),
         ({"providers": ["Microsoft.Kubernetes"]}, "items"),
     ],
@@ -192,8 +196,50 @@ def test_a_state_file_that_cannot_be_written_answers_500(tmp_path: Path) -> None
     folder = tmp_path / "gone"
     folder.mkdir()
     caller = Caller(Emulator(state=folder / "state.json"))
+    (folder / "state.json").unlink()
     folder.rmdir()
     assert caller.put().json["error"]["code"] == "StateFileNotWritten"
+
+
+def test_a_state_file_that_can_never_be_written_is_told_at_the_start(tmp_path: Path) -> None:
+    """A folder that does not exist is no surprise for the first request."""
+    with pytest.raises(EmulatorError, match=r"absent.state\.json cannot be written"):
+        Emulator(state=tmp_path / "absent" / "state.json")
+
+
+DAMAGE = [None, 7, "x", [], {}]
+
+
+@given(st.data())
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_state_file_with_any_one_damage_is_refused_or_served(tmp_path: Path, data: st.DataObject) -> None:
+    """Whatever member is missing or of another type, the start refuses the file, or every request gets an answer."""
+    path = tmp_path / "state.json"
+    path.unlink(missing_ok=True)
+    before = Caller(Emulator(state=path, polls=3))
+    running = before.put()
+    content = json.loads(path.read_text())
+    place = content
+    while True:
+        key = data.draw(st.sampled_from(list(place) if isinstance(place, dict) else range(len(place))))
+        if not (isinstance(place[key], dict | list) and place[key] and data.draw(st.booleans())):
+            break
+        place = place[key]
+    if data.draw(st.booleans()):
+        del place[key]
+    else:
+        place[key] = data.draw(st.sampled_from(DAMAGE))
+    damaged = json.dumps(content)
+    path.write_text(damaged)
+    try:
+        after = Caller(Emulator(state=path))
+    except EmulatorError:
+        assert path.read_text() == damaged
+        return
+    statuses = [after.poll(running).status for _ in range(3)]
+    statuses += [after.put("two", cluster=before.emulator.aks_id).status, after.detach().status]
+    statuses += [after.compute("GET", "k8s1").status, after.send("GET", f"{WORKSPACE}/computes").status]
+    assert 500 not in statuses
 
 
 def test_no_part_of_a_state_file_is_ever_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,6 +72,16 @@ def test_one_connection_carries_many_requests(server: EmulatorServer) -> None:
     connection.close()
 
 
+def test_a_client_that_asks_before_it_sends_its_body_is_told_to_go_on(server: EmulatorServer) -> None:
+    """Expect: 100-continue, as curl sends with long bodies, is answered at once and not only with the answer."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+        head = f"PUT {WORKSPACE}/computes/k8s1?api-version=2024-04-01 HTTP/1.1\r\nAuthorization: Bearer t\r\n"
+        connection.sendall(f"{head}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n".encode())
+        assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(b"{}")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 400 ")
+
+
 def test_the_log_has_a_readable_line_per_request(emulator: Emulator) -> None:
     """Verb, path, status and time; no token, no signature of an operation URL."""
     lines: list[str] = []
