@@ -15,7 +15,7 @@ from urllib.parse import urljoin, urlsplit
 
 from azureml_k8s import _failures, _retry, _states, _wire
 from azureml_k8s._failures import RequestFailed
-from azureml_k8s._secrets import SecretText, get_logger
+from azureml_k8s._secrets import SecretText, get_logger, mask_json
 from azureml_k8s._session import Session
 from azureml_k8s._transport import Answer, Request
 from azureml_k8s.exceptions import (
@@ -324,7 +324,7 @@ class Wait:
             " should have shown",
             target=self._name,
             remedy="Detach it again; if that does not help, see the compute's page in Azure ML studio.",
-            provisioning_errors=_wire.ERRORS.raw(body),
+            provisioning_errors=mask_json(_wire.ERRORS.raw(body), texts=True),
         )
         raise self._explained(error)
 

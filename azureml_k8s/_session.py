@@ -113,8 +113,11 @@ class Session:
         """
         if self.cloud.owns(url):
             return url
+        there, here = _failures.host_of(url), self.cloud.host
+        if there.lower() == here:  # then it is the scheme that differs
+            there, here = url.partition("//")[0] + f"//{there}", self.cloud.origin
         raise UnreachableException(
-            f"{what} points to {_failures.host_of(url)}, which is not {self.cloud.host}; it was not followed",
+            f"{what} points to {there}, which is not {here}; it was not followed",
             remedy="A proxy may be changing the answers, or the cloud is not the one given as cloud=.",
         )
 

@@ -58,6 +58,13 @@ def test_a_foreign_next_link_is_refused_without_a_request(
     check_secrecy(caught.value, caplog.records)
 
 
+def test_a_link_in_plain_http_is_told_by_its_scheme(rig: Rig) -> None:
+    """Not as a host that is not itself."""
+    rig.faults.add(about("list"), edit=with_json(nextLink="http://management.azure.com/x"))
+    with pytest.raises(e.UnreachableException, match=f"points to http://management.azure.com, which is not {ORIGIN}"):
+        ComputeTarget.list(rig.workspace)
+
+
 @pytest.mark.parametrize("header", ["Azure-AsyncOperation", "Operation-Location", "Location"])
 @pytest.mark.parametrize("link", [one for one in FOREIGN if "\r" not in one and one.isascii()])
 @pytest.mark.parametrize("kind", ["put", "delete"])
@@ -364,6 +371,19 @@ def test_a_secret_in_provisioning_errors_is_masked_everywhere(
         assert caught.value.provisioning_errors
         assert caught.value.provisioning_errors[0]["error"]["code"] == "X"
         check_secrecy(caught.value, caplog.records)
+
+
+def test_a_secret_of_a_compute_that_stays_is_masked(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+    """A detach that does not end tells the compute's errors, too."""
+    target = rig.attached()
+    stays = target.get()
+    stays["properties"] |= {"provisioningState": "Failed", "provisioningErrors": [{"message": SECRETS["sas"]}]}
+    target.detach()
+    rig.faults.add(about("compute"), every=1, status=200, body=stays)
+    with pytest.raises(e.ConflictException, match="still attached") as caught:
+        target.wait_for_completion()
+    assert caught.value.provisioning_errors
+    check_secrecy(caught.value, caplog.records)
 
 
 def test_the_operation_urls_signature_is_shown_nowhere(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
