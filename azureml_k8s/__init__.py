@@ -13,6 +13,11 @@ from typing import TYPE_CHECKING
 from azureml_k8s._version import __version__
 
 if TYPE_CHECKING:
+    from azureml_k8s import authentication as authentication
+    from azureml_k8s import compute as compute
+    from azureml_k8s import compute_target as compute_target
+    from azureml_k8s import exceptions as exceptions
+    from azureml_k8s import workspace as workspace
     from azureml_k8s._operation import Progress as Progress
     from azureml_k8s.clouds import Cloud as Cloud
     from azureml_k8s.cluster_resolver import ClusterResolver as ClusterResolver
@@ -75,6 +80,8 @@ _HOME = {
     "Workspace": "workspace",
     "WorkspaceException": "exceptions",
 }
+#: What ``import azureml.core`` alone makes reachable with dots.
+_MODULES = frozenset({"authentication", "compute", "compute_target", "exceptions", "workspace"})
 #: What scripts for azureml-core import beside these, and where it is to be had.
 _ELSEWHERE = frozenset(
     {
@@ -108,10 +115,12 @@ def __getattr__(name: str) -> object:
             f"{name} is not part of azureml_k8s, which attaches Kubernetes clusters: take it from azureml.core, or use"
             " azure-ai-ml. Both accept the name of a compute attached from here."
         )
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(_HOME))
+    return sorted(set(globals()) | set(_HOME) | _MODULES)

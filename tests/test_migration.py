@@ -144,6 +144,26 @@ def test_azureml_cores_names_stand_where_scripts_import_them(path: str, name: st
     assert getattr(import_module(moved(path)), name) is not None
 
 
+DOTTED = [
+    "azureml.core.compute.ComputeTarget",
+    "azureml.core.compute.kubernetescompute.KubernetesCompute",
+    "azureml.core.compute_target.ComputeTargetException",
+    "azureml.core.authentication.AzureCliAuthentication",
+    "azureml.core.workspace.Workspace",
+    "azureml.exceptions.UserErrorException",
+]
+
+
+@pytest.mark.parametrize("name", DOTTED)
+def test_the_package_alone_leads_to_its_modules(name: str) -> None:
+    """``import azureml.core`` is enough for all of its dotted names, here as there."""
+    script = moved(f"import azureml.core\nassert isinstance({name}, type)")
+    command = [sys.executable, "-W", "error", "-c", script]
+    path = {"PYTHONPATH": str(Path(azureml_k8s.__path__[0]).parent)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_one_name_is_one_class_on_every_path() -> None:
     """An except clause catches it wherever it was imported from."""
     for name in ("ComputeTargetException", "ComputeTarget", "KubernetesCompute", "UserErrorException"):
