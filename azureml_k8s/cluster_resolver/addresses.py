@@ -61,8 +61,9 @@ class Addressing:
 
     def _dns_name(self, pod: Pod) -> str:
         if missing := [name for name in ("hostname", "subdomain", "namespace") if getattr(pod, name) is None]:
+            verb = "is" if len(missing) == 1 else "are"
             raise RuntimeError(
-                f'Pod "{pod.name}" has no DNS name: its {" and ".join(missing)} is not set; '
+                f'Pod "{pod.name}" has no DNS name: its {" and ".join(missing)} {verb} not set; '
                 'an Indexed Job with a headless service sets them, and address="pod_ip" does without'
             )
         name = f"{pod.hostname}.{pod.subdomain}.{pod.namespace}.svc"

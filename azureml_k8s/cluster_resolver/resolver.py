@@ -171,8 +171,8 @@ class KubernetesClusterResolver(ClusterResolver):
             timeout: Seconds; None waits for ever, 0 looks once.
 
         Raises:
-            PodCannotRunError: A pod failed, cannot be scheduled, has no image or crashes again and again. A
-                RuntimeError.
+            PodCannotRunError: A pod of a job that misses some failed, cannot be scheduled, has no image or crashes
+                again and again. A RuntimeError.
             WaitTimeoutError: The time is over; it says what was seen and what is missing. A TimeoutError and
                 RuntimeError.
             KubernetesApiError: As for `cluster_spec`.
@@ -306,7 +306,7 @@ class KubernetesClusterResolver(ClusterResolver):
         members = self._membership.members(search.find(self._source).jobs)
         for job, tasks in members.items():
             if not tasks and self._jobs[job]:
-                logger.warning("job %r has no task: no pod matches %s", job, search.described(job))
+                logger.warning("job %r has no task: no running pod matches %s", job, search.described(job))
         self._found = find_own_task(members, os.environ)
         return members
 

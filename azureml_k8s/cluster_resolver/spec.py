@@ -145,6 +145,7 @@ def _read(cluster: object) -> dict[str, dict[int, str]]:
         jobs = {job.name: _numbered(job.name, dict(job.tasks)) for job in listed}
     for job, tasks in jobs.items():
         _check(job, tasks)
+    sorted(jobs)  # raises TypeError for text mixed with bytes, as making TensorFlow's definition does
     return jobs
 
 

@@ -92,9 +92,10 @@ class Wait:
         deadline = None if timeout_s is None else started + timeout_s
         while True:
             found = self.search.find(self.source, deadline=deadline)
-            if not self._missing(found):
+            missing = self._missing(found)
+            if not missing:
                 return self.membership.ready_members(found.jobs)
-            self._raise_for_obstacles(found)
+            self._raise_for_obstacles(found, missing)
             waited_s = self.clock() - started
             if timeout_s is not None and waited_s >= timeout_s:
                 raise self._timed_out(found, waited_s)
@@ -104,8 +105,8 @@ class Wait:
         ready = {job: sum(map(self.membership.is_ready, _pods(found, job))) for job in self.counts}
         return {job: count - ready[job] for job, count in self.counts.items() if ready[job] < count}
 
-    def _raise_for_obstacles(self, found: Found) -> None:
-        for job in found.jobs:
+    def _raise_for_obstacles(self, found: Found, missing: Mapping[str, int]) -> None:
+        for job in missing:  # in the others, nobody waits for a pod that cannot come up
             for pod in _pods(found, job):
                 if reason := self.membership.obstacle(pod):
                     raise PodCannotRunError(

@@ -194,6 +194,8 @@ def test_dns_name_missing(missing, given):
     """A pod without host name or subdomain has no DNS name, and the error says which is missing."""
     with pytest.raises(RuntimeError, match=f'Pod "w" has no DNS name: its {missing} is not set'):
         workers(typed_pod("w", **{given: "x"}), address="dns")
+    with pytest.raises(RuntimeError, match="its hostname and subdomain are not set"):
+        workers(typed_pod("w"), address="dns")
 
 
 def test_address_by_function():
@@ -254,7 +256,10 @@ def test_empty_match_warns_once(caplog):
     with caplog.at_level(logging.WARNING, logger="azureml_k8s"):
         assert addresses(jobs={"worker": ["job-name=w"], "ps": []}, namespace="team-a") == {"worker": {}, "ps": {}}
     (record,) = caplog.records
-    assert record.getMessage() == "job 'worker' has no task: no pod matches selectors 'job-name=w' in namespace team-a"
+    assert (
+        record.getMessage()
+        == "job 'worker' has no task: no running pod matches selectors 'job-name=w' in namespace team-a"
+    )
 
 
 def test_accelerators_of_a_task():

@@ -103,6 +103,12 @@ def test_case_86_names_and_addresses_are_text(cluster):
         ClusterSpec(cluster)
 
 
+def test_text_mixed_with_bytes():
+    """Names of both kinds have no order, and are refused when the spec is made."""
+    with pytest.raises(TypeError, match="not supported between instances"):
+        ClusterSpec({"w": [], b"x": []})
+
+
 def test_case_87_truth():
     """A spec is false only without jobs."""
     assert not ClusterSpec({})

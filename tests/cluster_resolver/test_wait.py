@@ -224,6 +224,20 @@ def test_only_the_jobs_named(given):
     assert made.wait({"worker": 1}, timeout=0).as_dict() == {"worker": ["10.0.0.1:8470"], "ps": {}}
 
 
+def test_pods_that_nobody_waits_for_end_no_wait(clock):
+    """A pod that cannot come up is of no interest in jobs that are not named, or have enough others."""
+    pods = {"w": [typed_pod("w-0", None, "Pending")], "p": [typed_pod("p-0"), typed_pod("p-1", None, "Failed")]}
+    clock.on_sleep = lambda now_s: pods["w"].__setitem__(0, typed_pod("w-0"))
+    made = KubernetesClusterResolver(
+        {"worker": "w", "ps": "p"}, override_client=Client(by_selector=pods), clock=clock, sleep=clock.sleep
+    )
+    for counts in ({"worker": 1}, {"worker": 1, "ps": 1}):
+        pods["w"][0] = typed_pod("w-0", None, "Pending")
+        assert made.wait(counts, timeout=10).jobs == ["worker", "ps"]
+    with pytest.raises(PodCannotRunError, match="p-1"):
+        made.wait(2, timeout=10)
+
+
 def test_time_out_tells_what_was_seen(given, clock):
     """The time-out lists, for each job that is not complete, who is ready, who is not and why, and the selectors."""
     container = SimpleNamespace(
