@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import pkgutil
 import subprocess
@@ -205,7 +206,10 @@ def test_root_names_are_declared_for_type_checkers_too() -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert declared == set(azureml_k8s.__all__) - {"VERSION", "__version__"}
+    modules = {name for name in declared if inspect.ismodule(getattr(azureml_k8s, name))}
+    assert modules == {"authentication", "compute", "compute_target", "exceptions", "workspace"}
+    assert modules <= set(dir(azureml_k8s))
+    assert declared - modules == set(azureml_k8s.__all__) - {"VERSION", "__version__"}
 
 
 def test_an_unknown_root_name_is_an_attribute_error() -> None:
