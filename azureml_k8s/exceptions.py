@@ -24,7 +24,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, Unpack
 
 if TYPE_CHECKING:
     from azureml_k8s.compute.kubernetescompute import Difference, KubernetesComputeAttachConfiguration
@@ -46,6 +46,26 @@ __all__ = [
     "UserErrorException",
     "WorkspaceException",
 ]
+
+#: azureml-core's, of things that this library does not do.
+_ELSEWHERE = frozenset(
+    {
+        "ActivityFailedException",
+        "AzureMLAggregatedException",
+        "DatasetTimestampMissingError",
+        "DiscoveryUrlNotFoundException",
+        "ExperimentExecutionException",
+        "ModelNotFoundException",
+        "ModelPathNotFoundException",
+        "ParallelRunException",
+        "RunConfigurationException",
+        "RunEnvironmentException",
+        "SnapshotException",
+        "TrainingException",
+        "WebserviceException",
+        "WorkspacePrivateEndpointException",
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,3 +276,11 @@ class UnreachableException(ComputeTargetException):
 
 class OperationTimeoutException(ComputeTargetException, TimeoutError):
     """We stopped waiting; the operation goes on."""
+
+
+def __getattr__(name: str) -> NoReturn:
+    if name in _ELSEWHERE:
+        raise ImportError(
+            f"{name} is not part of azureml_k8s, which never raises it: use azureml.exceptions, or leave it out."
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -183,6 +183,8 @@ ELSEWHERE = [
     ("azureml.core", "Datastore"),
     ("azureml.core", "Webservice"),
     ("azureml.core.authentication", "AzureMLTokenAuthentication"),
+    ("azureml.exceptions", "WebserviceException"),
+    ("azureml.exceptions", "TrainingException"),
 ]
 
 
