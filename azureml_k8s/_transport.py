@@ -6,6 +6,7 @@ No retries, no meaning: what to do about an answer is decided in `_session`.
 from __future__ import annotations
 
 import json as jsonlib
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
@@ -105,7 +106,7 @@ class ExchangeError(Exception):
 
 
 class Transport:
-    """A connection pool that talks to one cloud. May be used from many threads.
+    """A connection pool that talks to one cloud. May be used from many threads, and after a fork.
 
     Args:
         cloud: Proxies are passed by for an emulator, and only for one.
@@ -120,6 +121,7 @@ class Transport:
         self._cloud, self._limits, self._clock, self._adapter = cloud, limits, clock, adapter
         self._lock = threading.Lock()
         self._pool: requests.Session | None = None
+        self._pool_owner = 0  # the process that opened it
 
     def close(self) -> None:
         """Close the pool; a later exchange opens a new one."""
@@ -185,8 +187,9 @@ class Transport:
 
     def _opened(self) -> requests.Session:
         with self._lock:
-            if self._pool is None:
-                self._pool = self._open()
+            # On a connection shared with its parent, a forked process would read answers to the parent's requests.
+            if self._pool is None or self._pool_owner != os.getpid():
+                self._pool, self._pool_owner = self._open(), os.getpid()
             return self._pool
 
     def _open(self) -> requests.Session:

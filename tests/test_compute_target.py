@@ -187,6 +187,21 @@ def test_an_unusual_name_is_read(workspace: Workspace, emulator: Emulator, name:
     assert emulator.requests[0].query == {"api-version": "2024-04-01"}
 
 
+@pytest.mark.parametrize("other", ["other", "ws/k8s1", "", None, 7, "../x"])
+def test_another_compute_than_the_asked_one_is_never_detached(
+    workspace: Workspace, emulator: Emulator, other: object
+) -> None:
+    """Whatever name an answer bears, the target keeps to the one that was asked for."""
+    emulator.world.put(compute())
+    emulator.world.put(compute("other"))
+    emulator.faults.add("computes/k8s1", nth=1, body=compute(top={"name": other}))
+    target = KubernetesCompute(workspace, "k8s1")
+    assert target.name == "k8s1"
+    target.detach()
+    target.wait_for_completion()
+    assert [one.name for one in ComputeTarget.list(workspace)] == ["other"]
+
+
 def test_the_services_spelling_of_the_name_is_kept(workspace: Workspace, emulator: Emulator) -> None:
     """Azure does not look at letter case."""
     emulator.world.put(compute())

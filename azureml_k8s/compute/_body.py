@@ -105,10 +105,13 @@ def is_compute(body: object) -> bool:
     return isinstance(body, dict) and isinstance(body.get("properties"), dict)
 
 
-def name_in_id(body: Mapping[str, Any]) -> str | None:
-    """The compute's name at the end of its id."""
-    found = _arm.compute_name_of(body.get("id"))
-    return found[1] if found else None
+def name_of(body: Mapping[str, Any], asked: str | None) -> str:
+    """The compute's name in the service's letter case; never another than was asked for, or a detach would stray."""
+    found = _wire.NAME.raw(body)
+    if isinstance(found, str) and found and (asked is None or found.casefold() == asked.casefold()):
+        return found
+    in_id = _arm.compute_name_of(body.get("id"))
+    return asked or (in_id[1] if in_id else "")
 
 
 def status(reading: _wire.Reading) -> KubernetesComputeStatus:

@@ -114,7 +114,7 @@ class ComputeTarget:
             )
         target = object.__new__(cls if issubclass(cls, found) else found)
         target._workspace, target._reading, target._pending = workspace, reading, None
-        target._name = reading.text(_wire.NAME) or name or _body.name_in_id(body) or ""
+        target._name = _body.name_of(body, name)
         return cast("Self", target)  # a class that is for one type was checked above; any other is the base
 
     @staticmethod

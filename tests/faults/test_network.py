@@ -61,6 +61,29 @@ def lifecycle(workspace: Workspace, emulator: Emulator) -> None:
     assert ComputeTarget.list(workspace) == []
 
 
+def test_a_forked_process_has_connections_of_its_own(
+    emulator: Emulator, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On its parent's, parent and child would read the answers to each other's requests."""
+    connections: list[socket.socket] = []
+    seen: list[int] = []
+
+    def answer(connection: socket.socket, _: bytes) -> None:
+        connections.append(connection)
+        connection.settimeout(0.5)
+        while True:
+            seen.append(connections.index(connection))
+            connection.sendall(answer_of(b'{"value": []}', Content_Length="13"))
+            if not connection.recv(65536):
+                return
+
+    with RawServer(answer) as server, opened(Cloud.emulator(server.url), clock) as workspace:
+        for process in (1, 1, 2, 2):
+            monkeypatch.setattr("azureml_k8s._transport.os.getpid", lambda process=process: process)
+            ComputeTarget.list(workspace)
+    assert seen == [0, 0, 1, 1]
+
+
 # Certificates
 
 
