@@ -52,6 +52,8 @@ _WORKSPACE_ABSENT = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_HOST = 260
+#: So many provisioning errors are told; the others are in the error's attribute.
+_MOST_ERRORS = 30
 _CLAIMS = re.compile(r'claims="?([A-Za-z0-9+/=_-]+)"?', re.IGNORECASE)
 
 
@@ -150,7 +152,7 @@ def operation_failed(
         provisioning_errors: The compute's, as the service sent them.
         headers: Of the answer that told the end: request ids.
     """
-    reports = [read_error_value(one) for one in [error, *(provisioning_errors or ())] if one]
+    reports = [read_error_value(one) for one in [error, *(provisioning_errors or ())[:_MOST_ERRORS]] if one]
     first = next((report for report in reports if report.message), ServiceReport())
     told = [f"{report.codes[-1]}: {report_text(report)}" if report.codes else report_text(report) for report in reports]
     details = list(dict.fromkeys([*first.details, *(text for text in told if (first.message or text) not in text)]))

@@ -306,6 +306,15 @@ def test_the_operations_own_error_is_kept_when_the_compute_cannot_be_read(
         target.wait_for_completion()
 
 
+def test_of_many_provisioning_errors_some_are_told(workspace: Workspace, emulator: Emulator) -> None:
+    """The text stays readable; the attribute has them all."""
+    emulator.world.put(compute(provisioningState="Failed", provisioningErrors=[f"error {n}" for n in range(2000)]))
+    with pytest.raises(OperationFailedException, match="error 0") as caught:
+        ComputeTarget(workspace, "k8s1").wait_for_completion()
+    assert len(str(caught.value).splitlines()) < 50
+    assert len(caught.value.provisioning_errors or ()) == 2000
+
+
 def test_after_a_failure_the_target_shows_it(workspace: Workspace, emulator: Emulator) -> None:
     """State and errors on the object are those read after the failure."""
     emulator.fail_next("BadRequest", "the reason")
@@ -347,7 +356,8 @@ def test_no_stdout_ends_a_wait(
         ComputeTarget(workspace, "k8s1").wait_for_completion(show_output=True, timeout=0)
     (line,) = raw.getvalue().decode(encoding).splitlines()
     assert line.isprintable()
-    assert line.startswith("Creating\\x1b[31m")
+    assert line.startswith("Creating [31m")
+    assert ("\u53f0" if encoding.startswith("utf") else "\\u53f0") in line
 
 
 def test_a_missing_stdout_is_no_harm(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
