@@ -45,8 +45,15 @@ class InProcessEmulator(Emulator):
         return Workspace(self.subscription_id, self.resource_group, self.workspace_name, **given)
 
     def take_over(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-        """Let every workspace made from now on talk to this emulator, and move to a folder with a config file."""
+        """Let every workspace made from now on talk to this emulator, and move to a folder with a config file.
+
+        However a workspace is made, without a credential it uses a fake one: nothing on this machine is asked to sign
+        in.
+        """
+        from azureml_k8s import _credentials
         from azureml_k8s.workspace import Workspace
+
+        monkeypatch.setattr(_credentials, "default_credential", lambda cloud: _credentials.EmulatorCredential())
 
         # The defaults of the keyword-only arguments: so a script's own Workspace.from_config() is led here too.
         old = Workspace.__init__.__kwdefaults__ or {}

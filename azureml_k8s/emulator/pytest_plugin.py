@@ -21,8 +21,8 @@ __all__ = ["azureml_emulator", "azureml_emulator_server"]
 def azureml_emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InProcessEmulator:
     """An emulated workspace in this process, with a clock of its own: waits take no real time.
 
-    Every `azureml_k8s.Workspace` that the test makes talks to it, and the current folder holds a config.json, so that
-    ``Workspace.from_config()`` finds it.
+    Every `azureml_k8s.Workspace` that the test makes talks to it, with a fake credential if none is given; and the
+    current folder holds a config.json, so that ``Workspace.from_config()`` finds it.
     """
     from azureml_k8s.emulator.fixtures import InProcessEmulator
 

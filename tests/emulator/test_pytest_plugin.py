@@ -26,7 +26,7 @@ TESTS = {
     "in_process": """
         import time
         import pytest
-        from azureml_k8s import ComputeTargetException
+        from azureml_k8s import ComputeTargetException, Workspace
         from my_script import attach
 
         def test_attaches(azureml_emulator):
@@ -46,6 +46,12 @@ TESTS = {
             azureml_emulator.faults.throttle(retry_after_s=5, times=2)
             assert attach(azureml_emulator.aks_id).provisioning_state == "Succeeded"
             assert azureml_emulator.clock.naps_s.count(5) >= 2
+
+        def test_needs_no_credential(azureml_emulator):
+            ids = azureml_emulator.subscription_id, azureml_emulator.resource_group
+            assert Workspace.get("ws", subscription_id=ids[0], resource_group=ids[1]).location == "westeurope"
+            assert list(Workspace.list(ids[0])) == ["ws"]
+            assert Workspace(*ids, "ws").compute_targets == {}
 
         def test_starts_afresh(azureml_emulator):
             assert azureml_emulator.workspace().compute_targets == {}
@@ -111,7 +117,7 @@ def test_a_script_is_tested_in_process_without_waiting(tmp_path: Path) -> None:
     """A script that opens its workspace from the config file attaches in no real time, fails as told, survives 429."""
     done = run_pytest(tmp_path, "in_process")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "4 passed" in done.stdout
+    assert "5 passed" in done.stdout
 
 
 def test_a_script_is_tested_over_http(tmp_path: Path) -> None:
