@@ -103,7 +103,8 @@ class Attachment:
             self.name, state, None, provisioning_errors=errors if isinstance(errors, list) else None, headers={}
         )
         advice = "Mend the cause, then attach with replace=True, which detaches it and attaches anew."
-        failure.remedy = f"{failure.remedy} {advice}" if failure.remedy else advice
+        if "replace=True" not in (failure.remedy or ""):
+            failure.remedy = f"{failure.remedy} {advice}" if failure.remedy else advice
         return failure
 
     def _replace(self, present: Mapping[str, Any], state: str, timeout_s: float | None) -> Attached:
