@@ -55,7 +55,8 @@ def test_a_compute_without_a_type_is_a_plain_target(
     workspace: Workspace, emulator: Emulator, compute_type: object
 ) -> None:
     """vscode-tools-for-ai#140: it keeps its body; the class of the clusters refuses it."""
-    emulator.world.put(compute(computeType=compute_type))
+    emulator.world.put(compute())
+    emulator.faults.add("computes/k8s1", every=1, body=compute(computeType=compute_type))
     target = ComputeTarget(workspace, "k8s1")
     assert type(target) is ComputeTarget
     assert target.type == (compute_type if isinstance(compute_type, str) else None)

@@ -20,6 +20,17 @@ from azureml_k8s.emulator import Emulator
 
 def read(workspace: Workspace, emulator: Emulator, body: dict[str, Any]) -> KubernetesCompute:
     emulator.world.put(body)
+    return _read(workspace, emulator)
+
+
+def read_odd(workspace: Workspace, emulator: Emulator, body: dict[str, Any]) -> KubernetesCompute:
+    """A body that the emulator's world would refuse."""
+    emulator.world.put(compute())
+    emulator.faults.add("computes/k8s1", method="GET", every=1, body=body)
+    return _read(workspace, emulator)
+
+
+def _read(workspace: Workspace, emulator: Emulator) -> KubernetesCompute:
     target = ComputeTarget(workspace, "k8s1")
     assert isinstance(target, KubernetesCompute)
     emulator.requests.clear()
@@ -61,7 +72,7 @@ def test_an_absent_or_strange_identity_reads_as_none(
     workspace: Workspace, emulator: Emulator, identity: object
 ) -> None:
     """azureml-core raised TypeError for null."""
-    target = read(workspace, emulator, compute(top={"identity": identity}))
+    target = read_odd(workspace, emulator, compute(top={"identity": identity}))
     assert target.identity_type is None
     assert target.identity_ids is None
 
@@ -71,7 +82,7 @@ def test_an_absent_or_strange_identity_reads_as_none(
 )
 def test_a_missing_setting_reads_as_none(workspace: Workspace, emulator: Emulator, inner: object) -> None:
     """AML-Kubernetes#29, #11: never KeyError; unknown keys survive serialize and deserialize."""
-    target = read(workspace, emulator, compute(properties=inner))
+    target = read_odd(workspace, emulator, compute(properties=inner))
     expected = inner.get("namespace") if isinstance(inner, dict) else None
     assert target.namespace == expected
     assert target.default_instance_type is None

@@ -226,7 +226,8 @@ def test_a_fetched_target_without_a_state_is_done(
     body = compute()
     del body["properties"]["provisioningState"]
     body["properties"] |= missing
-    emulator.world.put(body)
+    emulator.world.put(compute())
+    emulator.faults.add("computes/k8s1", every=1, body=body)
     target = ComputeTarget(workspace, "k8s1")
     target.wait_for_completion()
     assert clock.naps_s == []
