@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -23,6 +24,7 @@ __all__ = [
     "is_write",
     "moved_header",
     "moved_link",
+    "told_to_wait",
 ]
 
 Match = str | Callable[[RecordedRequest], bool] | None
@@ -38,6 +40,8 @@ _CODES = {
     503: "ServiceUnavailable",
     504: "GatewayTimeout",
 }
+_NOBODY = "00000000-0000-0000-0000-000000000000"
+_LATER = "Please try again later."
 _PAGE = "<!DOCTYPE html>\n<html><head><title>{0}</title></head><body><h1>{0}</h1><p>proxy.example</p></body></html>\n"
 
 
@@ -125,9 +129,17 @@ def answer(request: RecordedRequest, status: int, *, html: bool) -> Reply:
     text = f"The emulator was told to answer {request.method} with {status}."
     if status == 429:
         kind = {"GET": "read", "HEAD": "read", "DELETE": "delete"}.get(request.method, "write")
-        text = f"Number of '{kind}' requests for this subscription exceeded. Please try again later."
+        places = [b for a, b in pairwise(request.segments) if a.lower() == "subscriptions"]
+        who = f"subscription '{places[0] if places else _NOBODY}' actor '{_NOBODY}'"
+        text = f"Number of '{kind}' requests for {who} exceeded. {_LATER}"
     content = json.dumps(error_body(_CODES.get(status, "EmulatedFault"), text), indent=2).encode()
     return Reply(status, {"Content-Type": "application/json; charset=utf-8"}, content)
+
+
+def told_to_wait(reply: Reply, seconds: str) -> Reply:
+    """Return a throttled reply with its Retry-After, which the message repeats."""
+    message = reply.body.replace(_LATER.encode(), f"Please try again after '{seconds}' seconds.".encode())
+    return replace(reply, headers={**reply.headers, "Retry-After": seconds}, body=message)
 
 
 def changed(headers: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:

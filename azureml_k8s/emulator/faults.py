@@ -21,6 +21,7 @@ from azureml_k8s.emulator._fault import (
     is_write,
     moved_header,
     moved_link,
+    told_to_wait,
 )
 from azureml_k8s.emulator._http import RecordedRequest, Reply
 from azureml_k8s.emulator._operations import Failure, Operations
@@ -128,7 +129,7 @@ class Faults:
 
     def throttle(self, match: Match = None, *, retry_after_s: float = 10, times: int = 1) -> Fault:
         """Answer the next ``times`` requests with 429 and this Retry-After."""
-        return self.add(match, times=times, status=429, headers={"Retry-After": f"{retry_after_s:g}"})
+        return self.add(match, times=times, status=429, edit=lambda reply: told_to_wait(reply, f"{retry_after_s:g}"))
 
     def throttle_for(self, seconds: float, match: Match = None) -> Fault:
         """Answer 429 until so many seconds have passed on the service's clock; Retry-After says what is left."""
@@ -139,7 +140,7 @@ class Faults:
 
         def tell(reply: Reply) -> Reply:
             left_s = max(1, math.ceil(ends_s - self.clock()))
-            return replace(reply, headers={**reply.headers, "Retry-After": str(left_s)})
+            return told_to_wait(reply, str(left_s))
 
         return self.add(is_early, every=1, status=429, edit=tell)
 

@@ -154,6 +154,12 @@ def test_throttling_by_count(caller: Caller, emulator: Emulator) -> None:
     emulator.faults.throttle(retry_after_s=4, times=2)
     replies = [caller.send("GET", WORKSPACE) for _ in range(3)]
     assert [one.status for one in replies] == [429, 429, 200]
+    someone = "00000000-0000-0000-0000-000000000000"
+    assert replies[0].json["error"] == {
+        "code": "SubscriptionRequestsThrottled",
+        "message": f"Number of 'read' requests for subscription '{someone}' actor '{someone}' exceeded. "
+        "Please try again after '4' seconds.",
+    }
     assert replies[0].headers["Retry-After"] == "4"
 
 
