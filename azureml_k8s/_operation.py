@@ -337,7 +337,7 @@ class Wait:
         lasts_s = now_s - self._trouble.since_s + min(asked_s, self._session.max_wait_s)
         if self._trouble.count > _retry.MAX_REPEATS and lasts_s >= self._session.max_wait_s:
             raise self._explained(failed.error) from failed.error.__cause__
-        if failed.outcome.fault in (_retry.Fault.CERTIFICATE,):
+        if failed.outcome.fault is _retry.Fault.CERTIFICATE:
             raise self._explained(failed.error) from failed.error.__cause__
 
     def _tell(self, problem: str | None) -> None:

@@ -209,8 +209,9 @@ class Cloud:
     def owns(self, url: str) -> bool:
         """Whether a URL leads to this cloud's Resource Manager, so that a token may go there.
 
-        Scheme, host (in any letter case) and port (a default one may be left out) must be the same. A URL with user
-        information, with a backslash, blank, control or non-ASCII character, or a relative one, is not owned.
+        Scheme, host (in any letter case) and port (a default one may be left out) must be the same. Not owned is a
+        relative URL, one with user information, or with a backslash, blank, control or non-ASCII character before the
+        path, or with an ASCII control character anywhere.
         """
         found = _Origin.of(url) if isinstance(url, str) else None
         return found is not None and found[0] == _check_origin("resource_manager", self.resource_manager)
