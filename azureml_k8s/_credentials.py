@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from azureml_k8s._secrets import masked_copy
@@ -68,11 +69,14 @@ def check_credential(auth: object = None, credential: object = None) -> object |
 
 
 class EmulatorCredential:
-    """The credential for an emulator on this machine: its token is the word ``emulator``."""
+    """The credential for an emulator on this machine: its tokens are ``emulator-1``, ``emulator-2``, and so on."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
 
     def get_token(self, *scopes: str, **kwargs: Any) -> AccessToken:
-        """Return the token; sends nothing."""
-        return AccessToken("emulator", int(time.time()) + 3600)
+        """Return another token at each call, as after a refusal a new one is wanted; sends nothing."""
+        return AccessToken(f"emulator-{next(self._numbers)}", int(time.time()) + 3600)
 
 
 def default_credential(cloud: Cloud) -> SignInChain | EmulatorCredential:

@@ -105,7 +105,7 @@ def test_the_put_carries_exactly_one_version_and_the_workspaces_path(workspace: 
     assert request.path == f"{WS}/computes/k8s1"
     assert request.query == {"api-version": "2024-04-01"}
     assert request.headers["Content-Type"] == "application/json"
-    assert request.headers["Authorization"] == "Bearer emulator"
+    assert request.headers["Authorization"] == "Bearer emulator-1"
 
 
 @pytest.mark.parametrize(

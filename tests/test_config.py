@@ -280,7 +280,7 @@ def test_the_emulator_gets_no_real_token_by_a_file_alone(
     file = write(tmp_path / "c", resource_manager="http://localhost:1")
     with Workspace.from_config(file, transport=EmulatorAdapter(emulator)) as workspace:
         assert workspace.location == "westeurope"
-    assert emulator.requests[0].headers["Authorization"] == "Bearer emulator"
+    assert emulator.requests[0].headers["Authorization"] == "Bearer emulator-1"
 
 
 def test_the_emulator_gets_a_token_that_code_gives(tmp_path: Path, emulator: Emulator) -> None:

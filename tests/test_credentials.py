@@ -611,9 +611,11 @@ def test_async_credential() -> None:
 
 
 def test_emulator_credential() -> None:
-    """The emulator's credential gives a fake token that lives for an hour."""
-    token = EmulatorCredential().get_token("http://127.0.0.1:1/.default", claims=None)
-    assert token.token == "emulator"
+    """The emulator's credential gives a fake token that lives for an hour, and another one when asked again."""
+    credential = EmulatorCredential()
+    token = credential.get_token("http://127.0.0.1:1/.default", claims=None)
+    assert token.token == "emulator-1"
+    assert credential.get_token("http://127.0.0.1:1/.default").token == "emulator-2"
     assert 3500 < token.expires_on - time.time() < 3700
 
 
@@ -625,4 +627,4 @@ def test_access_token_hides_itself() -> None:
 def test_real_clocks_are_the_default() -> None:
     """Without clocks, those of the machine are used."""
     source = TokenSource(EmulatorCredential(), CLOUD)
-    assert source.token() == source.token() == "emulator"
+    assert source.token() == source.token() == "emulator-1"

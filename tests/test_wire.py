@@ -44,7 +44,7 @@ def test_what_is_compared_is_what_can_be_asked() -> None:
         instance_types={"a": {}},
         tags={},
         description="",
-    ).asked()
+    )._asked()
     assert set(asked) == {field for field in _wire.KUBERNETES_FIELDS if field.same is not None}
     assert not any(field.readonly for field in asked)
 

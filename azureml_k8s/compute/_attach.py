@@ -149,7 +149,7 @@ class Attachment:
         """The PUT; the workspace is read if its location is not known."""
         asked = {_wire.LOCATION: self.workspace.location, _wire.COMPUTE_TYPE: "Kubernetes"}
         url = self.workspace._session.url(_body.path(self.workspace, self.name))
-        return Request("PUT", url, json=_wire.body_of(asked | self.configuration.asked()))
+        return Request("PUT", url, json=_wire.body_of(asked | self.configuration._asked()))
 
     def _put(self, request: Request, looked_s: float) -> Attached:
         """Send the PUT until its end is known; `looked_s` is when the compute was seen to be absent."""

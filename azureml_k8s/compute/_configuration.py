@@ -17,7 +17,14 @@ from azureml_k8s.exceptions import UserErrorException
 _log = get_logger(__name__)
 
 _IDENTITY_TYPES = {"systemassigned": "SystemAssigned", "userassigned": "UserAssigned"}
-_NOT_GIVEN = object()
+
+
+class _NotGiven:
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+_NOT_GIVEN = _NotGiven()
 
 
 class MoreSettings(TypedDict, total=False):
@@ -120,7 +127,7 @@ class KubernetesComputeAttachConfiguration(ComputeTargetAttachConfiguration):
         }
         return copy.deepcopy(values | {key: value for key, value in more.items() if value is not None})
 
-    def asked(self) -> dict[_wire.Field[Any], Any]:
+    def _asked(self) -> dict[_wire.Field[Any], Any]:
         """The fields that are asked for, with their values on the wire."""
         identities: dict[str, Any] | None = (
             None if self.identity_ids is None else {one: {} for one in self.identity_ids}
@@ -165,7 +172,7 @@ def differences(
 ) -> list[Difference]:
     """How the compute of `body` differs from what is asked; secrets masked."""
     aside = () if with_instance_types else (_wire.INSTANCE_TYPES, _wire.DEFAULT_INSTANCE_TYPE)
-    asked = {field: value for field, value in configuration.asked().items() if field not in aside}
+    asked = {field: value for field, value in configuration._asked().items() if field not in aside}
     found = []
     for field, value, present in _wire.differences(asked, body):
         if field is _wire.IDENTITIES:
