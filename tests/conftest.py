@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from azureml_k8s.emulator import Emulator, FakeClock
 
 # No test is timed: a busy machine must not fail one.
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 _SETTINGS = ("AZURE", "ARM_", "IDENTITY_", "IMDS_", "MSI_")
