@@ -39,7 +39,8 @@ STATES = ["Creating", "Updating", "Deleting", "Succeeded", "Failed", "Canceled",
 )
 def test_the_status_reads_as_its_state(workspace: Workspace, emulator: Emulator, raw: object, shown: str) -> None:
     """azure-sdk-for-python#14147: never None, known words in one spelling, unknown ones unchanged."""
-    emulator.world.put(compute(provisioningState=raw))
+    emulator.world.put(compute())
+    emulator.faults.add("computes/k8s1", every=1, body=compute(provisioningState=raw))
     target = ComputeTarget(workspace, "k8s1")
     for status in (target.get_status(), target.status):
         assert isinstance(status, KubernetesComputeStatus)
