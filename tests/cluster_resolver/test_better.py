@@ -242,13 +242,10 @@ def test_jobset_replacement():
 
 
 def test_jobset_with_clashing_places():
-    """Two live pods in the same place of a JobSet: the names decide."""
+    """Two live pods in the same place of a JobSet: the names decide, then the uids, whatever the server's order."""
     twin = jobset(1, 0, "10.0.1.9", uid="other")
-    assert workers(jobset(0, 0, "10.0.0.0"), twin, jobset(1, 0, "10.0.1.0")) == [
-        "10.0.0.0",
-        "10.0.1.9",
-        "10.0.1.0",
-    ] or (workers(jobset(0, 0, "10.0.0.0"), twin, jobset(1, 0, "10.0.1.0")) == ["10.0.0.0", "10.0.1.0", "10.0.1.9"])
+    pods = [jobset(0, 0, "10.0.0.0"), jobset(1, 0, "10.0.1.0"), twin]
+    assert workers(*pods) == workers(*reversed(pods)) == ["10.0.0.0", "10.0.1.9", "10.0.1.0"]
 
 
 def test_empty_match_warns_once(caplog):
