@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv-peer-kmock"
-REQUIREMENTS = ["kmock>=0.8", "kubernetes", "pytest>=8.2", "pytest-asyncio"]
+REQUIREMENTS = ["hypothesis>=6.100", "kmock>=0.8", "kubernetes", "pytest>=8.2", "pytest-asyncio"]
 
 
 def main() -> int:
