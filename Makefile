@@ -59,7 +59,9 @@ test-coinstall: ## Resolve this package together with others that people have (d
 	@PYTHON=$(PYTHON) scripts/test_coinstall.sh
 
 test-peers: $(VENV)/.with-test ## Let the official SDKs, TensorFlow and kmock, each in an environment of its own, use what we offer.
-	@set -e; for file in tests/peers*/run.py; do echo "== $$file"; $(BIN)/python $$file; done
+	@$(BIN)/python tests/peers/run.py
+	@$(BIN)/python scripts/own_environment.py tests/peers_kmock
+	@$(BIN)/python scripts/own_environment.py tests/peers_tensorflow
 
 bench: $(VENV)/.with-test ## Print the figures of the benchmarks.
 	@set -e; for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file; done

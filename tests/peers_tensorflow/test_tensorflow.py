@@ -1,4 +1,4 @@
-"""TensorFlow takes what we give it, and our class does what TensorFlow's does; run.py runs this with TensorFlow.
+"""TensorFlow takes what we give it, and our class does what TensorFlow's does.
 
 The numbers are those of the list of cases.
 """
