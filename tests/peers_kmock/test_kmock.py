@@ -1,4 +1,4 @@
-"""The resolver against kmock, an independent mock of the Kubernetes API; run.py runs this with kmock."""
+"""The resolver against kmock, an independent mock of the Kubernetes API."""
 
 import asyncio
 import json
