@@ -177,6 +177,12 @@ def operation_failed(
     )
 
 
+def advised(error: ComputeTargetException, advice: str) -> ComputeTargetException:
+    """The same error, its remedy followed by one more piece of advice."""
+    error.remedy = f"{error.remedy} {advice}" if error.remedy else advice
+    return error
+
+
 def remedy_for(report: ServiceReport) -> str | None:
     """What the reader can do about it, if the table knows."""
     hint = hints.find(report.codes, " ".join([report.message or "", *report.details, report.body]), scope="attach")

@@ -182,7 +182,7 @@ class Wait:
         return deadline_s is not None and due_s >= deadline_s
 
     def _pause_s(self, retry_after_s: float | None, *, has_deadline: bool) -> float:
-        jitter = self._session.jitter()
+        jitter = _retry.draw_jitter()
         elapsed_s = self._session.clock() - self._started_s
         if retry_after_s is not None and not has_deadline:  # a look before its time harms nothing, a hang does
             retry_after_s = min(retry_after_s, self._session.max_wait_s)
@@ -350,8 +350,7 @@ class Wait:
         failure = _failures.operation_failed(
             self._name, state, error, provisioning_errors=errors, headers=self._headers
         )
-        failure.elapsed_s = self._session.clock() - self._started_s
-        failure.operation_id = self._pending.operation_id if self._pending else None
+        self._place(failure)
         return failure
 
     def _timed_out(self, timeout_s: float | None) -> OperationTimeoutException:
@@ -367,15 +366,18 @@ class Wait:
     def _explained(self, error: ComputeTargetException) -> ComputeTargetException:
         """The error with what is known of the operation, which was not seen to fail, and how to go on."""
         error.target = error.target or self._name
+        error.operation_may_run = True
+        self._place(error)
+        return _failures.advised(
+            error,
+            "The operation was not seen to fail and may still run; go on with"
+            f' ComputeTarget(workspace, "{self._name}").wait_for_completion()',
+        )
+
+    def _place(self, error: ComputeTargetException) -> None:
+        """Say of which operation the error is, and how long it has been going on."""
         error.elapsed_s = self._session.clock() - self._started_s
         error.operation_id = self._pending.operation_id if self._pending else None
-        error.operation_may_run = True
-        resume = (
-            f"The operation was not seen to fail and may still run; go on with"
-            f' ComputeTarget(workspace, "{self._name}").wait_for_completion()'
-        )
-        error.remedy = f"{error.remedy} {resume}" if error.remedy else resume
-        return error
 
 
 def _absolute(url: str, answer: Answer) -> str:

@@ -1,4 +1,4 @@
-"""Try again? After how many seconds? Pure functions; every request of the library goes by them.
+"""Try again? After how many seconds? Pure functions, but for the jitter that callers draw; every request goes by them.
 
 The statuses that are worth repeating, and what Retry-After means, are those of the Azure resource-provider contract:
 408, 429, 500, 502, 503, 504, and connections that break.
@@ -7,6 +7,7 @@ The statuses that are worth repeating, and what Retry-After means, are those of 
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -115,6 +116,11 @@ def pause_s(
     if time_left_s is not None:
         allowed_s = min(allowed_s, time_left_s)
     return pause if pause <= allowed_s else None
+
+
+def draw_jitter() -> float:
+    """0.8 to 1.0, so that many clients do not beat in step."""
+    return random.uniform(0.8, 1.0)  # noqa: S311 - spreads load, guards nothing
 
 
 def backoff_s(repeats: int, *, jitter: float) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -64,10 +63,6 @@ class Session:
     ) -> None:
         self.cloud, self.clock, self.sleep, self.max_wait_s = cloud, clock, sleep, max_wait_s
         self._tokens, self._transport, self._api_version = tokens, transport, api_version
-
-    def jitter(self) -> float:
-        """0.8 to 1.0, so that many clients do not beat in step."""
-        return random.uniform(0.8, 1.0)  # noqa: S311 - spreads load, guards nothing
 
     def url(self, path: str, **query: str) -> str:
         """The full URL of an ARM path, with api-version."""
@@ -191,7 +186,9 @@ class Session:
         return answer
 
     def _pause_s(self, outcome: Outcome, tries: Tries, time_left_s: float | None) -> float | None:
-        return _retry.pause_s(outcome, tries, time_left_s=time_left_s, max_wait_s=self.max_wait_s, jitter=self.jitter())
+        return _retry.pause_s(
+            outcome, tries, time_left_s=time_left_s, max_wait_s=self.max_wait_s, jitter=_retry.draw_jitter()
+        )
 
     def nap(self, pause_s: float, outcome: Outcome, request: Request) -> None:
         """Sleep before a repeat, and say so."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -174,7 +173,7 @@ class PodClient:
                     tries,
                     time_left_s=None if deadline is None else deadline - self._clock(),
                     max_wait_s=_MAX_ASKED_PAUSES_S,
-                    jitter=random.uniform(0.8, 1.0),  # noqa: S311 - spreads load, guards nothing
+                    jitter=_retry.draw_jitter(),
                 )
                 if pause_s is None and failure is error:
                     raise

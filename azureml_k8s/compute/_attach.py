@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from azureml_k8s import _failures, _states, _wire
 from azureml_k8s._operation import Pending, Wait
-from azureml_k8s._retry import Tries, backoff_s
+from azureml_k8s._retry import Tries, backoff_s, draw_jitter
 from azureml_k8s._secrets import get_logger
 from azureml_k8s._session import UnsettledError
 from azureml_k8s._transport import Answer, Request
@@ -104,7 +104,7 @@ class Attachment:
         )
         advice = "Mend the cause, then attach with replace=True, which detaches it and attaches anew."
         if "replace=True" not in (failure.remedy or ""):
-            failure.remedy = f"{failure.remedy} {advice}" if failure.remedy else advice
+            _failures.advised(failure, advice)
         return failure
 
     def _replace(self, present: Mapping[str, Any], state: str, timeout_s: float | None) -> Attached:
@@ -138,7 +138,7 @@ class Attachment:
             try:
                 return send()
             except ConflictException as error:
-                pause_s = max(backoff_s(repeats, jitter=session.jitter()), error.retry_after_s or 0.0)
+                pause_s = max(backoff_s(repeats, jitter=draw_jitter()), error.retry_after_s or 0.0)
                 if error.status_code != 409 or session.clock() + pause_s > give_up_s:
                     raise
                 _log.warning("compute %s: %s; trying again in %.1f s", self.name, error.message, pause_s)
@@ -289,6 +289,6 @@ def _settles(present: Mapping[str, Any] | None, *, is_removal: bool) -> bool:
 def _uncertain(error: ComputeTargetException, name: str) -> ComputeTargetException:
     error.target = error.target or name
     error.operation_may_run = True
-    advice = f'The request may still take effect; see with ComputeTarget(workspace, "{name}"), then run it again.'
-    error.remedy = f"{error.remedy} {advice}" if error.remedy else advice
-    return error
+    return _failures.advised(
+        error, f'The request may still take effect; see with ComputeTarget(workspace, "{name}"), then run it again.'
+    )
